@@ -1,0 +1,24 @@
+# Both targets do all set-up on a fresh machine: a virtual environment in .venv, the package in it, then the job.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test clean
+
+demo: .venv/installed
+	$(BIN)/treebp demo
+
+test: .venv/installed
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/pytest
+
+.venv/installed: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	touch $@
+
+# Numba's on-disk cache does not notice a change in a kernel that another file's kernel calls: drop it after such an edit.
+clean:
+	find src -name '*.nb[ic]' -delete

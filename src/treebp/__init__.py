@@ -1,0 +1,1 @@
+"""Structured belief propagation with exact gradients."""

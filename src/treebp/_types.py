@@ -1,0 +1,11 @@
+"""Array types used throughout the package."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+AnyArray = NDArray[Any]

@@ -1,0 +1,1 @@
+"""Treebanks in and out, evaluation, and a treebank of our own."""

@@ -1,0 +1,1 @@
+"""Numba functions on flat NumPy arrays: no classes, no I/O, no words."""

@@ -1,0 +1,33 @@
+"""Each layer imports only from the ones below it."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import treebp
+
+ROOT = Path(treebp.__file__).parent
+LAYERS = ["kernels", "core", "data", "parsing", "experiments", "cli"]
+MODULES = sorted(ROOT.rglob("*.py"))
+
+
+def layer_of(parts: tuple[str, ...]) -> str:
+    return parts[0] if parts and parts[0] in LAYERS else "core"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_only_from_lower_layers(path: Path) -> None:
+    own = LAYERS.index(layer_of(path.relative_to(ROOT).parts))
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        for name in names:
+            if name.startswith("treebp._types"):
+                continue
+            if name.startswith("treebp."):
+                layer = layer_of(tuple(name.split(".")[1:]))
+                assert LAYERS.index(layer) <= own, f"{path.name} imports {name}"
