@@ -1,0 +1,234 @@
+"""Inside-outside over projective dependency trees in real arithmetic (Eisner, 1996).
+
+Every chart is a symmetric matrix: the item over positions i..j stands at [i, j] and at [j, i], so that each inner
+loop runs along two contiguous rows whichever end of the span it moves. ``right`` and ``left`` hold the complete items
+headed at the left and right end, ``arc_right`` and ``arc_left`` the incomplete ones, ``pair`` the sum over split points
+that both arcs share; ``out_arc``, the one exception, is indexed by head and modifier.
+
+Position 0 is the root. A tree with one root word is built over the words alone and attached at the end.
+
+``weights[head, modifier]`` must have been divided by each modifier's largest weight (every tree picks one head per
+modifier, so this rescales all trees alike); whether the partition then stayed in range is the caller's to check.
+
+Indices are unsigned throughout: Numba then leaves out the test for negative ones and the loops vectorise.
+"""
+
+import numpy as np
+
+from treebp._types import FloatArray
+from treebp.kernels._jit import summing_kernel
+
+CHARTS = 9
+RIGHT, LEFT, ARC_RIGHT, ARC_LEFT, PAIR, OUT_PAIR, OUT_RIGHT, OUT_LEFT, OUT_ARC = range(CHARTS)
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+
+
+@summing_kernel
+def inside(weights: FloatArray, size: int, single_root: bool, charts: FloatArray) -> float:
+    """Fill the inside charts for positions 0..size-1 and return the partition."""
+    right, left = charts[RIGHT], charts[LEFT]
+    arc_right, arc_left, pair = charts[ARC_RIGHT], charts[ARC_LEFT], charts[PAIR]
+    first = _ONE if single_root else _ZERO
+    end = np.uint64(size)
+    for j in range(first, end):
+        right[j, j] = 1.0
+        left[j, j] = 1.0
+        for width in range(_ONE, j - first + _ONE):
+            i = j - width
+            split = left[j, i + _ONE]
+            to_right = 0.0
+            to_left = 0.0
+            for k in range(i + _ONE, j):
+                split += right[i, k] * left[j, k + _ONE]
+                to_right += arc_right[i, k] * right[j, k]
+                to_left += left[i, k] * arc_left[j, k]
+            rightward = split * weights[i, j]
+            leftward = split * weights[j, i]
+            to_right += rightward
+            to_left += leftward
+            pair[i, j] = split
+            arc_right[i, j] = rightward
+            arc_right[j, i] = rightward
+            arc_left[i, j] = leftward
+            arc_left[j, i] = leftward
+            right[i, j] = to_right
+            right[j, i] = to_right
+            left[i, j] = to_left
+            left[j, i] = to_left
+    last = end - _ONE
+    if not single_root:
+        return right[_ZERO, last]
+    partition = 0.0
+    for k in range(_ONE, end):
+        partition += weights[_ZERO, k] * left[_ONE, k] * right[k, last]
+    return partition
+
+
+@summing_kernel
+def outside(weights: FloatArray, size: int, single_root: bool, charts: FloatArray, gains: FloatArray) -> None:
+    """Fill the outside charts after ``inside``, and ``gains[head, modifier]`` = d partition / d weight."""
+    right, left = charts[RIGHT], charts[LEFT]
+    arc_right, arc_left, pair = charts[ARC_RIGHT], charts[ARC_LEFT], charts[PAIR]
+    out_pair, out_right, out_left = charts[OUT_PAIR], charts[OUT_RIGHT], charts[OUT_LEFT]
+    out_arc = charts[OUT_ARC]
+    first = _ONE if single_root else _ZERO
+    end = np.uint64(size)
+    last = end - _ONE
+    for step in range(last - first):
+        j = last - step
+        for i in range(first, j):
+            out_r = 0.0
+            out_l = 0.0
+            if single_root:
+                if j == last:
+                    out_r = weights[_ZERO, i] * left[_ONE, i]
+                if i == _ONE:
+                    out_l = weights[_ZERO, j] * right[j, last]
+            elif i == _ZERO and j == last:
+                out_r = 1.0
+            out_ar = 0.0
+            out_al = 0.0
+            for k in range(j + _ONE, end):
+                out_r += out_pair[i, k] * left[j + _ONE, k]
+                out_ar += out_right[i, k] * right[j, k]
+                out_l += out_left[i, k] * arc_left[j, k]
+            for k in range(first, i):
+                out_l += out_pair[j, k] * right[i - _ONE, k]
+                out_al += out_left[j, k] * left[i, k]
+                out_r += out_right[j, k] * arc_right[i, k]
+            out_ar += out_r
+            out_al += out_l
+            share = weights[i, j] * out_ar + weights[j, i] * out_al
+            out_right[i, j] = out_r
+            out_right[j, i] = out_r
+            out_left[i, j] = out_l
+            out_left[j, i] = out_l
+            out_pair[i, j] = share
+            out_pair[j, i] = share
+            out_arc[i, j] = out_ar
+            out_arc[j, i] = out_al
+            gains[i, j] = out_ar * pair[i, j]
+            gains[j, i] = out_al * pair[i, j]
+    if single_root:
+        for k in range(_ONE, end):
+            gains[_ZERO, k] = left[_ONE, k] * right[k, last]
+    for k in range(end):
+        gains[k, k] = 0.0
+        gains[k, _ZERO] = 0.0
+
+
+@summing_kernel
+def tangent(
+    weights: FloatArray,
+    change: FloatArray,
+    size: int,
+    single_root: bool,
+    charts: FloatArray,
+    changes: FloatArray,
+    gain_changes: FloatArray,
+) -> float:
+    """Differentiate ``inside`` and ``outside`` in the direction ``change`` of the weights.
+
+    Needs the charts that both have filled; ``changes`` has their shape. Fills ``gain_changes`` and returns the
+    change of the partition. Marginals being the gradient of log Z, this one pass gives the product of their
+    (symmetric) Jacobian with any vector.
+    """
+    right, left = charts[RIGHT], charts[LEFT]
+    arc_right, arc_left, pair = charts[ARC_RIGHT], charts[ARC_LEFT], charts[PAIR]
+    d_right, d_left = changes[RIGHT], changes[LEFT]
+    d_arc_right, d_arc_left, d_pair = changes[ARC_RIGHT], changes[ARC_LEFT], changes[PAIR]
+    first = _ONE if single_root else _ZERO
+    end = np.uint64(size)
+    last = end - _ONE
+    for j in range(first, end):
+        d_right[j, j] = 0.0
+        d_left[j, j] = 0.0
+        for width in range(_ONE, j - first + _ONE):
+            i = j - width
+            split = d_left[j, i + _ONE]
+            to_right = 0.0
+            to_left = 0.0
+            for k in range(i + _ONE, j):
+                split += d_right[i, k] * left[j, k + _ONE] + right[i, k] * d_left[j, k + _ONE]
+                to_right += d_arc_right[i, k] * right[j, k] + arc_right[i, k] * d_right[j, k]
+                to_left += d_left[i, k] * arc_left[j, k] + left[i, k] * d_arc_left[j, k]
+            rightward = split * weights[i, j] + pair[i, j] * change[i, j]
+            leftward = split * weights[j, i] + pair[i, j] * change[j, i]
+            to_right += rightward
+            to_left += leftward
+            d_pair[i, j] = split
+            d_arc_right[i, j] = rightward
+            d_arc_right[j, i] = rightward
+            d_arc_left[i, j] = leftward
+            d_arc_left[j, i] = leftward
+            d_right[i, j] = to_right
+            d_right[j, i] = to_right
+            d_left[i, j] = to_left
+            d_left[j, i] = to_left
+    _outside_tangent(weights, change, size, single_root, charts, changes, gain_changes)
+    if not single_root:
+        return d_right[_ZERO, last]
+    partition = 0.0
+    for k in range(_ONE, end):
+        partition += change[_ZERO, k] * left[_ONE, k] * right[k, last] + weights[_ZERO, k] * gain_changes[_ZERO, k]
+    return partition
+
+
+@summing_kernel
+def _outside_tangent(
+    weights: FloatArray,
+    change: FloatArray,
+    size: int,
+    single_root: bool,
+    charts: FloatArray,
+    changes: FloatArray,
+    gain_changes: FloatArray,
+) -> None:
+    right, left = charts[RIGHT], charts[LEFT]
+    arc_right, arc_left, pair = charts[ARC_RIGHT], charts[ARC_LEFT], charts[PAIR]
+    out_pair, out_right, out_left = charts[OUT_PAIR], charts[OUT_RIGHT], charts[OUT_LEFT]
+    out_arc = charts[OUT_ARC]
+    d_right, d_left = changes[RIGHT], changes[LEFT]
+    d_arc_right, d_arc_left, d_pair = changes[ARC_RIGHT], changes[ARC_LEFT], changes[PAIR]
+    d_out_pair, d_out_right, d_out_left = changes[OUT_PAIR], changes[OUT_RIGHT], changes[OUT_LEFT]
+    first = _ONE if single_root else _ZERO
+    end = np.uint64(size)
+    last = end - _ONE
+    for step in range(last - first):
+        j = last - step
+        for i in range(first, j):
+            out_r = 0.0
+            out_l = 0.0
+            if single_root:
+                if j == last:
+                    out_r = change[_ZERO, i] * left[_ONE, i] + weights[_ZERO, i] * d_left[_ONE, i]
+                if i == _ONE:
+                    out_l = change[_ZERO, j] * right[j, last] + weights[_ZERO, j] * d_right[j, last]
+            out_ar = 0.0
+            out_al = 0.0
+            for k in range(j + _ONE, end):
+                out_r += d_out_pair[i, k] * left[j + _ONE, k] + out_pair[i, k] * d_left[j + _ONE, k]
+                out_ar += d_out_right[i, k] * right[j, k] + out_right[i, k] * d_right[j, k]
+                out_l += d_out_left[i, k] * arc_left[j, k] + out_left[i, k] * d_arc_left[j, k]
+            for k in range(first, i):
+                out_l += d_out_pair[j, k] * right[i - _ONE, k] + out_pair[j, k] * d_right[i - _ONE, k]
+                out_al += d_out_left[j, k] * left[i, k] + out_left[j, k] * d_left[i, k]
+                out_r += d_out_right[j, k] * arc_right[i, k] + out_right[j, k] * d_arc_right[i, k]
+            out_ar += out_r
+            out_al += out_l
+            share = weights[i, j] * out_ar + weights[j, i] * out_al
+            share += change[i, j] * out_arc[i, j] + change[j, i] * out_arc[j, i]
+            d_out_right[i, j] = out_r
+            d_out_right[j, i] = out_r
+            d_out_left[i, j] = out_l
+            d_out_left[j, i] = out_l
+            d_out_pair[i, j] = share
+            d_out_pair[j, i] = share
+            gain_changes[i, j] = out_ar * pair[i, j] + out_arc[i, j] * d_pair[i, j]
+            gain_changes[j, i] = out_al * pair[i, j] + out_arc[j, i] * d_pair[i, j]
+    if single_root:
+        for k in range(_ONE, end):
+            gain_changes[_ZERO, k] = d_left[_ONE, k] * right[k, last] + left[_ONE, k] * d_right[k, last]
+    for k in range(end):
+        gain_changes[k, k] = 0.0
+        gain_changes[k, _ZERO] = 0.0

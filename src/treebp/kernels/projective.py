@@ -1,0 +1,81 @@
+"""Batches of projective dependency trees: real arithmetic where it is safe, log arithmetic elsewhere."""
+
+import math
+
+import numpy as np
+
+from treebp._types import FloatArray, IntArray
+from treebp.kernels import eisner
+from treebp.kernels._jit import kernel
+from treebp.kernels.arc_weights import arc_weights, marginals_from_logs, product_from_logs
+from treebp.kernels.log_eisner import log_gains
+
+
+@kernel
+def in_range(partition: float, size: int) -> bool:
+    """Whether nothing that matters to this partition can have been lost to underflow or overflow.
+
+    With weights of at most one, an item below 1e-308 completes in fewer than 6.75^n ways, and there are n^3 of them.
+    """
+    return 0.0 < partition < 1e300 and math.log(partition) > 2.0 * size - 640.0
+
+
+@kernel
+def marginals(
+    scores: FloatArray, lengths: IntArray, single_root: bool, log_partition: FloatArray, out: FloatArray
+) -> None:
+    """log Z and arc marginals of every sentence; log Z is -inf where a sentence has no tree."""
+    width = scores.shape[1]
+    charts = np.empty((eisner.CHARTS, width, width))
+    logits, weights = np.empty((width, width)), np.empty((width, width))
+    gains, slopes = np.empty((width, width)), np.empty((width, width))
+    out[:] = 0.0
+    for b in range(len(lengths)):
+        size = lengths[b] + 1
+        offset = arc_weights(scores[b], size, logits, weights)
+        if offset == -math.inf:
+            log_partition[b] = -math.inf
+            continue
+        partition = eisner.inside(weights, size, single_root, charts)
+        if in_range(partition, size):
+            log_partition[b] = offset + math.log(partition)
+            eisner.outside(weights, size, single_root, charts, gains)
+            scale = 1.0 / partition
+            for head in range(size):
+                for modifier in range(1, size):
+                    out[b, head, modifier] = weights[head, modifier] * gains[head, modifier] * scale
+        else:
+            log_z, _ = log_gains(logits, np.zeros((size, size)), size, single_root, gains, slopes)
+            log_partition[b] = offset + log_z
+            if log_z > -math.inf:
+                marginals_from_logs(logits, size, log_z, gains, out[b])
+
+
+@kernel
+def product(scores: FloatArray, direction: FloatArray, lengths: IntArray, single_root: bool, out: FloatArray) -> None:
+    """Jacobian of the marginals times ``direction``; the Jacobian is symmetric."""
+    width = scores.shape[1]
+    charts, changes = np.empty((eisner.CHARTS, width, width)), np.empty((eisner.CHARTS, width, width))
+    logits, weights = np.empty((width, width)), np.empty((width, width))
+    gains, slopes = np.empty((width, width)), np.empty((width, width))
+    change = np.empty((width, width))
+    out[:] = 0.0
+    for b in range(len(lengths)):
+        size = lengths[b] + 1
+        arc_weights(scores[b], size, logits, weights)
+        partition = eisner.inside(weights, size, single_root, charts)
+        if in_range(partition, size):
+            eisner.outside(weights, size, single_root, charts, gains)
+            for head in range(size):
+                for modifier in range(size):
+                    change[head, modifier] = weights[head, modifier] * direction[b, head, modifier]
+            slope = eisner.tangent(weights, change, size, single_root, charts, changes, slopes) / partition
+            scale = 1.0 / partition
+            for head in range(size):
+                for modifier in range(1, size):
+                    first_order = (change[head, modifier] - weights[head, modifier] * slope) * gains[head, modifier]
+                    second_order = weights[head, modifier] * slopes[head, modifier]
+                    out[b, head, modifier] = (first_order + second_order) * scale
+        else:
+            log_z, slope = log_gains(logits, direction[b], size, single_root, gains, slopes)
+            product_from_logs(logits, direction[b], size, log_z, slope, gains, slopes, out[b])

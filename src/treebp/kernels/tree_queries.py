@@ -1,0 +1,74 @@
+"""Queries on single trees and batches that need no sums over trees."""
+
+import math
+
+import numpy as np
+
+from treebp._types import FloatArray, IntArray
+from treebp.kernels._jit import kernel
+from treebp.kernels.arborescence import best_arborescence
+from treebp.kernels.best_projective import best_projective
+
+
+@kernel
+def first_bad_score(scores: FloatArray, lengths: IntArray) -> tuple[int, int, int]:
+    """(sentence, head, modifier) of the first NaN or +inf among the arcs that exist, or -1s."""
+    for b in range(len(lengths)):
+        size = lengths[b] + 1
+        for head in range(size):
+            for modifier in range(1, size):
+                if head != modifier and not scores[b, head, modifier] < math.inf:
+                    return b, head, modifier
+    return -1, -1, -1
+
+
+@kernel
+def masked(scores: FloatArray, size: int) -> FloatArray:
+    """The arcs of one sentence, with -inf on the diagonal and in the root's column."""
+    out = np.empty((size, size))
+    for head in range(size):
+        for modifier in range(size):
+            out[head, modifier] = -math.inf if modifier in (0, head) else scores[head, modifier]
+    return out
+
+
+@kernel
+def best_trees(
+    scores: FloatArray, lengths: IntArray, projective: bool, single_root: bool, heads: IntArray
+) -> FloatArray:
+    """Write the best tree's heads of every sentence; return their scores, -inf where there is no tree."""
+    best = np.empty(len(lengths))
+    for b in range(len(lengths)):
+        size = lengths[b] + 1
+        arcs = masked(scores[b], size)
+        if projective:
+            best[b] = best_projective(arcs, size, single_root, heads[b])
+        else:
+            best[b] = best_arborescence(arcs, size, single_root, heads[b])
+    return best
+
+
+@kernel
+def is_tree(heads: IntArray, projective: bool, single_root: bool) -> bool:
+    """Whether heads (each in 0..n) form a tree of the given kind."""
+    n = len(heads)
+    roots = 0
+    for modifier in range(1, n + 1):
+        roots += heads[modifier - 1] == 0
+        node = modifier
+        steps = 0
+        while node != 0:
+            node = heads[node - 1]
+            steps += 1
+            if steps > n:
+                return False
+    if single_root and roots != 1:
+        return False
+    if projective:
+        # Two arcs that cross: one end of the second lies strictly inside the first, the other strictly outside.
+        for a in range(1, n + 1):
+            low, high = min(a, heads[a - 1]), max(a, heads[a - 1])
+            for b in range(low + 1, high):
+                if heads[b - 1] < low or heads[b - 1] > high:
+                    return False
+    return True
