@@ -29,7 +29,7 @@ class DependencyTrees:
     >>> round(float(np.exp(trees.log_partition)))
     7
     >>> trees.marginals[0].round(3)
-    array([0.   , 0.286, 0.429, 0.286])
+    array([0.   , 0.429, 0.143, 0.429])
     """
 
     def __init__(

@@ -1,0 +1,64 @@
+"""A small second-order parser as a factor graph."""
+
+from collections.abc import Callable, Mapping
+from itertools import combinations
+
+import numpy as np
+
+from brute_force import all_trees
+from treebp.factor_graph import FactorGraph
+from treebp.factor_handle import Factor
+from treebp.factors import HypergraphFactor
+from treebp.factors.trees import ProjectiveTree, SpanningTree
+from treebp.hypergraph_builders import eisner
+from treebp.variables import Variable
+
+Arcs = Mapping[tuple[int, int], Variable]
+
+
+def projective(graph: FactorGraph, arcs: Arcs) -> Factor:
+    return graph.constrain(ProjectiveTree(arcs, single_root=True))
+
+
+def crossing(graph: FactorGraph, arcs: Arcs) -> Factor:
+    return graph.constrain(SpanningTree(arcs, single_root=True))
+
+
+def projective_hypergraph(graph: FactorGraph, arcs: Arcs) -> Factor:
+    """Projective trees as a hypergraph, whose edges have scores of their own."""
+    size = max(m for _, m in arcs) + 1
+    trees, tie = eisner(size - 1, single_root=True)
+    ties = {edge: arcs[divmod(arc, size)] for edge, arc in enumerate(tie.tolist()) if arc >= 0}
+    scores = np.random.default_rng(9).normal(size=trees.edges)
+    return graph.constrain(HypergraphFactor(trees, edges=ties, potentials=scores))
+
+
+def projective_table(graph: FactorGraph, arcs: Arcs) -> Factor:
+    return _table(graph, arcs, projective=True)
+
+
+def crossing_table(graph: FactorGraph, arcs: Arcs) -> Factor:
+    return _table(graph, arcs, projective=False)
+
+
+def _table(graph: FactorGraph, arcs: Arcs, projective: bool) -> Factor:
+    table = np.full([2] * len(arcs), -np.inf)
+    for heads in all_trees(3, projective, single_root=True).tolist():
+        table[tuple(int(heads[m - 1] == h) for h, m in arcs)] = 0.0
+    return graph.factor(list(arcs.values()), table)
+
+
+def tree_graph(
+    seed: int, tree: Callable[[FactorGraph, Arcs], Factor] = projective
+) -> tuple[FactorGraph, dict[tuple[int, int], Variable]]:
+    """Trees over three words with grandparent and sibling factors; one arc is pruned by a score of -inf."""
+    rng = np.random.default_rng(seed)
+    graph = FactorGraph()
+    arcs = {(h, m): graph.variable(name=f"{h}->{m}") for h in range(4) for m in range(1, 4) if h != m}
+    tree(graph, arcs)
+    for arc, variable in arcs.items():
+        graph.factor([variable], [0.0, -np.inf if arc == (2, 1) else rng.normal()])
+    for (h, m), (g, k) in combinations(arcs, 2):
+        if h in (g, k) or m == g:
+            graph.factor([arcs[h, m], arcs[g, k]], [[0.0, 0.0], [0.0, rng.normal()]])
+    return graph, arcs
