@@ -1,0 +1,26 @@
+"""``treebp debug-data``: look at treebank files before training on them."""
+
+from typing import Annotated
+
+import typer
+
+
+def debug_data(
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="The training file, then those to parse.")],
+    encoding: Annotated[str, typer.Option(help="Encoding of the files.")] = "utf-8",
+) -> None:
+    """Show sizes, labels, tags and oddities of treebanks, and what the parser will do about them.
+
+    The first file is the one to train on. The exit code is 1 if the parser would refuse one of them.
+
+    Example: treebp debug-data train.conllu dev.conllu test.conllu
+    """
+    from treebp.cli._inventory_report import print_report
+    from treebp.data.findings import find_problems
+    from treebp.data.inventory import take_inventory
+
+    inventories = [take_inventory(path, encoding=encoding) for path in files]
+    findings = find_problems(*inventories)
+    print_report(inventories, findings)
+    if any(finding.level == "error" for finding in findings):
+        raise typer.Exit(1)

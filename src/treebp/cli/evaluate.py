@@ -1,0 +1,52 @@
+"""``treebp evaluate``: score a parsed file against the gold standard."""
+
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+
+class Punctuation(str, Enum):
+    """The punctuation rules, as ``treebp.data.punctuation`` names them."""
+
+    include = "include"
+    unicode = "unicode"
+    ptb = "ptb"
+    ud = "ud"
+
+
+def evaluate(
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="CoNLL-X or CoNLL-U file with the right trees.")],
+    system: Annotated[str, typer.Argument(metavar="SYSTEM", help="The same sentences as parsed.")],
+    punctuation: Annotated[
+        Punctuation | None,
+        typer.Option(
+            help="What not to score: nothing (include), forms of Unicode punctuation (unicode, as CoNLL-2006), "
+            "the tags `` '' : , . (ptb), the tag PUNCT (ud). Default: ud if column 4 has PUNCT, ptb if NN and "
+            "the comma are tags, else unicode."
+        ),
+    ] = None,
+    against: Annotated[str | None, typer.Option(help="Another system's output, to compare.")] = None,
+    details: Annotated[bool, typer.Option("--details", help="Add scores per length, label, distance.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON, details included.")] = False,
+    encoding: Annotated[str, typer.Option(help="Encoding of the files.")] = "utf-8",
+) -> None:
+    """Score heads and labels: UAS, LAS, label accuracy and exact match.
+
+    UAS and LAS come with 95 % bootstrap confidence intervals, a comparison with p-values.
+
+    Example: treebp evaluate gold.conllu parsed.conllu --punctuation ud --against baseline.conllu
+    """
+    from treebp.cli._score_report import as_json, print_tables
+    from treebp.data.conll import read_conll
+    from treebp.data.evaluation import evaluate as score
+    from treebp.data.evaluation import usual_punctuation
+
+    sentences = list(read_conll(gold, encoding=encoding, require_heads=True))
+    rule = punctuation.value if punctuation else usual_punctuation(sentences)
+    paths = [system, against] if against else [system]
+    results = [score(sentences, read_conll(path, encoding=encoding), punctuation=rule) for path in paths]
+    if json:
+        typer.echo(as_json(gold, paths, results))
+    else:
+        print_tables(paths, results, details=details)
