@@ -28,8 +28,14 @@ def projective_hypergraph(graph: FactorGraph, arcs: Arcs) -> Factor:
     """Projective trees as a hypergraph, whose edges have scores of their own."""
     size = max(m for _, m in arcs) + 1
     trees, tie = eisner(size - 1, single_root=True)
-    ties = {edge: arcs[divmod(arc, size)] for edge, arc in enumerate(tie.tolist()) if arc >= 0}
     scores = np.random.default_rng(9).normal(size=trees.edges)
+    ties = {}
+    for edge in np.flatnonzero(tie >= 0).tolist():
+        arc = divmod(int(tie[edge]), size)
+        if arc in arcs:
+            ties[edge] = arcs[arc]
+        else:
+            scores[edge] = -np.inf
     return graph.constrain(HypergraphFactor(trees, edges=ties, potentials=scores))
 
 
@@ -44,17 +50,22 @@ def crossing_table(graph: FactorGraph, arcs: Arcs) -> Factor:
 def _table(graph: FactorGraph, arcs: Arcs, projective: bool) -> Factor:
     table = np.full([2] * len(arcs), -np.inf)
     for heads in all_trees(3, projective, single_root=True).tolist():
-        table[tuple(int(heads[m - 1] == h) for h, m in arcs)] = 0.0
+        if arcs.keys() >= {(h, m) for m, h in enumerate(heads, 1)}:
+            table[tuple(int(heads[m - 1] == h) for h, m in arcs)] = 0.0
     return graph.factor(list(arcs.values()), table)
 
 
 def tree_graph(
     seed: int, tree: Callable[[FactorGraph, Arcs], Factor] = projective
 ) -> tuple[FactorGraph, dict[tuple[int, int], Variable]]:
-    """Trees over three words with grandparent and sibling factors; one arc is pruned by a score of -inf."""
+    """Trees over three words with grandparent and sibling factors.
+
+    One arc is pruned by a score of -inf, another has no variable at all.
+    """
     rng = np.random.default_rng(seed)
     graph = FactorGraph()
-    arcs = {(h, m): graph.variable(name=f"{h}->{m}") for h in range(4) for m in range(1, 4) if h != m}
+    pairs = [(h, m) for h in range(4) for m in range(1, 4) if h != m and (h, m) != (3, 1)]
+    arcs = {(h, m): graph.variable(name=f"{h}->{m}") for h, m in pairs}
     tree(graph, arcs)
     for arc, variable in arcs.items():
         graph.factor([variable], [0.0, -np.inf if arc == (2, 1) else rng.normal()])

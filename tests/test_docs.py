@@ -5,23 +5,30 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("name", ["library.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/library.md"])
 def test_code_blocks_run_in_order(name):
-    text = (DOCS / name).read_text(encoding="utf-8")
+    text = (ROOT / name).read_text(encoding="utf-8")
     namespace: dict[str, object] = {}
     blocks = list(re.finditer(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE))
     assert blocks
     for block in blocks:
         # Blank lines in front, so that a failure shows the line of the document.
         line = text.count("\n", 0, block.start(1))
-        exec(compile("\n" * line + block[1], str(DOCS / name), "exec"), namespace)
+        exec(compile("\n" * line + block[1], str(ROOT / name), "exec"), namespace)
+
+
+def test_the_library_is_shown_in_fifteen_lines():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    first = re.search(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    assert first is not None
+    assert first[1].count("\n") <= 15
 
 
 def test_own_factor_is_shorter_than_forty_lines():
-    text = (DOCS / "library.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
     factor = re.search(r"^```python\n(class EvenParity.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
     assert factor is not None
     assert factor[1].count("\n") < 40

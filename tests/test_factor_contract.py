@@ -10,13 +10,14 @@ from factor_contract import CASES, SCORES, split, table_messages
 from treebp.enumeration import explicit_table
 from treebp.factors import AtMostOne, Chain, ConstituencyTree, ExactlyOne, HypergraphFactor
 from treebp.factors.protocol import score_assignment
+from treebp.factors.trees import ProjectiveTree, SpanningTree
 from treebp.hypergraph import HypergraphBuilder
 from treebp.variables import Variable
 
 
 @pytest.mark.parametrize("draw_case", CASES)
 @given(data=st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_messages_and_gradients_equal_those_of_the_table(draw_case, data):
     case = draw_case(data.draw)
     size = sum(variable.states for variable in case.factor.variables)
@@ -45,7 +46,7 @@ def test_messages_and_gradients_equal_those_of_the_table(draw_case, data):
 
 @pytest.mark.parametrize("draw_case", CASES)
 @given(data=st.data())
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 def test_values_at_joint_states_are_those_of_the_table(draw_case, data):
     case = draw_case(data.draw)
     potentials = case.factor.potentials
@@ -86,6 +87,29 @@ def three_states():
 def test_unfit_variables_and_shapes_are_named(build, message):
     with pytest.raises(ValueError, match=message):
         build()
+
+
+def arcs(*pairs, states=2):
+    return {pair: Variable(f"v{index}", states) for index, pair in enumerate(pairs)}
+
+
+@pytest.mark.parametrize("tree", [ProjectiveTree, SpanningTree])
+@pytest.mark.parametrize(
+    ("unfit", "message"),
+    [
+        (arcs(), "needs at least one arc"),
+        (arcs((0, 1), (2, 2)), "arc 2 -> 2 leads from a word to itself"),
+        (arcs((0, 1), (1, 0)), "arc 1 -> 0 is not between the root 0 and words 1 to 1"),
+        (arcs((0, 1), (7, 1)), "arc 7 -> 1 is not between"),
+        (arcs((0.5, 1)), r"arc 0\.5 -> 1 is not between"),
+        (arcs((0, 1), states=3), "arc 0 -> 1: v0 has 3 states, not 2"),
+        (arcs((1, 2), (2, 1)), "no tree over 2 words can be made of these 2 arcs"),
+        (arcs((0, 1), (1, 3)), "no tree over 3 words"),
+    ],
+)
+def test_unfit_arcs_are_named(tree, unfit, message):
+    with pytest.raises(ValueError, match=f"{tree.__name__}: {message}"):
+        tree(unfit)
 
 
 def two_words():

@@ -46,19 +46,24 @@ def test_compiled_once_until_the_structure_changes():
 class Unfit:
     """A structured factor with faults."""
 
-    def __init__(self, variables, potentials=(), outgoing=None):
+    def __init__(self, variables, potentials=(), outgoing=(0.0, 0.0), adjoint=(0.0, 0.0)):
         self.variables = variables
         self.potentials = np.array(potentials, dtype=float)
-        self.outgoing = outgoing
+        self.outgoing = np.array(outgoing, dtype=float)
+        self.adjoint = np.array(adjoint, dtype=float)
 
     def messages(self, incoming, potentials):
-        return np.array(self.outgoing, dtype=float), lambda adjoint: (adjoint, potentials)
+        return self.outgoing, lambda adjoint: (self.adjoint, np.zeros_like(potentials))
 
 
 @pytest.mark.parametrize(
     ("add", "message"),
     [
-        (lambda graph, a: graph.variable(states=0, name="none"), "variable none: needs at least one state"),
+        (lambda graph, a: graph.variable(states=0, name="none"), "variable none: a whole number of states .* not 0"),
+        (lambda graph, a: graph.variable(states=2.5, name="half"), "variable half: .* not 2.5"),
+        (lambda graph, a: graph.factor([a], [[0], [0, 1]]), r"factor \(x0\): an array of numbers expected"),
+        (lambda graph, a: graph.factor([a], ["a", "b"]), r"factor \(x0\): an array of numbers expected"),
+        (lambda graph, a: graph.factor([a], [0, -1e305]), r"factor \(x0\): log-potential -1e\+305 at \(1,\)"),
         (lambda graph, a: graph.factor([a], [0, 0, 0]), r"factor \(x0\): .* \(3,\), expected \(2,\)"),
         (lambda graph, a: graph.factor([a], [0, np.nan]), r"factor \(x0\): log-potential nan at \(1,\)"),
         (lambda graph, a: graph.factor([a], [np.inf, 0]), r"factor \(x0\): log-potential inf at \(0,\)"),
@@ -90,3 +95,12 @@ def test_faults_of_a_users_factor_are_named(outgoing, message):
     graph.constrain(Unfit([graph.variable()], outgoing=outgoing))
     with pytest.raises(ValueError, match=message):
         propagate(graph, iterations=1)
+
+
+@pytest.mark.parametrize("adjoint", [[0.0], [0.0, np.nan], [np.inf, 0.0]])
+def test_faults_of_a_users_gradient_are_named(adjoint):
+    graph = FactorGraph()
+    a = graph.variable()
+    graph.constrain(Unfit([a], adjoint=adjoint))
+    with pytest.raises(ValueError, match=r"Unfit: adjoint \[.*\], expected finite numbers of shape \(2,\)"):
+        propagate(graph, iterations=1).backward({a: [0.0, 1.0]})

@@ -1,6 +1,5 @@
-"""Every query of a hypergraph against the enumeration of its derivations."""
+"""Hypergraphs beyond the shared contract: every arithmetic, all adjoints, samples' frequencies, bad input."""
 
-import itertools
 import math
 from collections import Counter
 
@@ -10,55 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from distribution_contract import all_derivations, edge_counts, hypergraphs
 from treebp.hypergraph import Hypergraph, HypergraphBuilder
 from treebp.hypergraph_builders import eisner, hmm_trellis
 
-
-def enumerate_derivations(graph: Hypergraph) -> list[tuple[int, ...]]:
-    """List the derivations of the root as tuples of edges, in the order in which the library reports edges."""
-    of_node: list[list[tuple[int, ...]]] = [[] for _ in range(graph.nodes)]
-    for node in range(graph.nodes):
-        for edge in np.flatnonzero(graph.heads == node).tolist():
-            tails = graph.tails[graph.offsets[edge] : graph.offsets[edge + 1]]
-            for parts in itertools.product(*(of_node[tail] for tail in tails)):
-                of_node[node].append((edge, *itertools.chain.from_iterable(parts)))
-    return of_node[graph.root]
-
-
-@st.composite
-def hypergraphs(draw: st.DrawFn) -> Hypergraph:
-    """Draw small hypergraphs: axioms, unary to ternary edges, repeated tails, edges in any order, any root."""
-    nodes = draw(st.integers(2, 5))
-    edges = [(0, ())]
-    for head in range(nodes):
-        for _ in range(draw(st.integers(0 if head else 1, 2))):
-            tails = st.lists(st.integers(0, head - 1), max_size=3) if head else st.just([])
-            edges.append((head, tuple(draw(tails))))
-    builder = HypergraphBuilder()
-    for _ in range(nodes):
-        builder.add_node()
-    for head, tails in draw(st.permutations(edges)):
-        builder.add_edge(head, tails)
-    derivable = {0}
-    for head, tails in sorted(edges):
-        if derivable.issuperset(tails):
-            derivable.add(head)
-    graph = builder.build(root=draw(st.sampled_from(sorted(derivable))))
-    return graph
-
-
-def tractable(graph: Hypergraph) -> bool:
-    return graph.inside_outside(np.ones(graph.edges), "real").inside[graph.root] <= 200
-
-
-drawn_graphs = hypergraphs().filter(tractable)
 seeds = st.integers(0, 2**32 - 1)
-
-
-def edge_counts(graph: Hypergraph) -> np.ndarray:
-    """(derivations, edges) how often each derivation uses each edge."""
-    rows = [np.bincount(edges, minlength=graph.edges) for edges in enumerate_derivations(graph)]
-    return np.array(rows)
 
 
 def node_counts(graph: Hypergraph) -> np.ndarray:
@@ -67,8 +22,8 @@ def node_counts(graph: Hypergraph) -> np.ndarray:
     return edge_counts(graph) @ uses
 
 
-@settings(deadline=None, max_examples=60)
-@given(drawn_graphs, seeds)
+@settings(max_examples=60)
+@given(hypergraphs, seeds)
 def test_sums_equal_enumeration_in_every_arithmetic(graph: Hypergraph, seed: int) -> None:
     rng = np.random.default_rng(seed)
     weights = np.exp(rng.normal(size=graph.edges))
@@ -90,8 +45,8 @@ def test_sums_equal_enumeration_in_every_arithmetic(graph: Hypergraph, seed: int
         assert_allclose(outside * inside / partition, result.node_marginals, rtol=1e-9, atol=1e-14)
 
 
-@settings(deadline=None, max_examples=60)
-@given(drawn_graphs, seeds)
+@settings(max_examples=60)
+@given(hypergraphs, seeds)
 def test_signed_log_equals_real(graph: Hypergraph, seed: int) -> None:
     rng = np.random.default_rng(seed)
     weights = rng.normal(size=graph.edges)
@@ -113,15 +68,15 @@ def test_signed_log_equals_real(graph: Hypergraph, seed: int) -> None:
     assert_allclose(by_log.outside[reached], (real.outside * by_real.outside)[reached], rtol=1e-6, atol=1e-6)
 
 
-@settings(deadline=None, max_examples=60)
-@given(drawn_graphs, seeds)
+@settings(max_examples=60)
+@given(hypergraphs, seeds)
 def test_backward_is_the_covariance(graph: Hypergraph, seed: int) -> None:
     """The derivative of an expected count by a log-weight is a covariance, exactly."""
     rng = np.random.default_rng(seed)
     log_weights = rng.normal(size=graph.edges) * 3
     log_weights[rng.random(graph.edges) < 0.2] = -np.inf
     counts, nodes = edge_counts(graph), node_counts(graph)
-    score = np.array([log_weights[list(edges)].sum() for edges in enumerate_derivations(graph)])
+    score = np.array([log_weights[list(edges)].sum() for edges in all_derivations(graph)])
     if np.isneginf(score).all():
         with pytest.raises(ValueError, match=f"node {graph.root}, has no derivation"):
             graph.inside_outside(log_weights, "log")
@@ -157,22 +112,6 @@ def test_real_adjoints_by_finite_differences() -> None:
         assert_allclose(adjoint[edge], slope, rtol=1e-5, atol=1e-5 * np.abs(adjoint).max())
 
 
-@settings(deadline=None, max_examples=60)
-@given(drawn_graphs, seeds, st.integers(1, 12), st.booleans())
-def test_kbest_is_the_sorted_enumeration(graph: Hypergraph, seed: int, k: int, ties: bool) -> None:
-    rng = np.random.default_rng(seed)
-    log_weights = rng.integers(-2, 3, graph.edges).astype(float) if ties else rng.normal(size=graph.edges)
-    best = graph.kbest(log_weights, k)
-    all_derivations = enumerate_derivations(graph)
-    scores = sorted((sum(log_weights[list(edges)]) for edges in all_derivations), reverse=True)
-    assert_allclose([derivation.score for derivation in best], scores[:k], atol=1e-12)
-    found = [tuple(derivation.edges.tolist()) for derivation in best]
-    assert len(set(found)) == len(found)
-    assert set(found) <= set(all_derivations)
-    for derivation in best:
-        assert_allclose(log_weights[derivation.edges].sum(), derivation.score, atol=1e-12)
-
-
 def test_samples_follow_the_distribution() -> None:
     graph, _ = eisner(3, single_root=False)
     log_weights = np.random.default_rng(1).normal(size=graph.edges)
@@ -180,7 +119,7 @@ def test_samples_follow_the_distribution() -> None:
     drawn = graph.sample(log_weights, 20_000, np.random.default_rng(2))
     frequency = Counter(tuple(derivation.edges.tolist()) for derivation in drawn)
     log_partition = graph.inside_outside(log_weights, "log").log_partition
-    for edges in enumerate_derivations(graph):
+    for edges in all_derivations(graph):
         probability = math.exp(log_weights[list(edges)].sum() - log_partition)
         assert abs(frequency[edges] / 20_000 - probability) <= 5 * math.sqrt(probability / 20_000)
     assert_allclose(drawn[0].score, log_weights[drawn[0].edges].sum())

@@ -61,7 +61,7 @@ def loopy_graph(seed):
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_exact_on_acyclic_graphs(schedule, seed):
     graph, handles = random_acyclic_graph(seed)
     exact = enumerate_graph(graph)
@@ -75,7 +75,7 @@ def test_exact_on_acyclic_graphs(schedule, seed):
 
 
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_gradient_of_the_log_partition_is_expected_counts(seed):
     graph, handles = random_acyclic_graph(seed)
     beliefs = propagate(graph, iterations=1)
@@ -262,6 +262,8 @@ def test_contradiction_that_messages_have_not_reached_yet():
         ({"iterations": 0}, "iterations = 0"),
         ({"iterations": 1, "damping": 1.0}, "damping = 1.0"),
         ({"iterations": 1, "schedule": "random"}, "schedule 'random'"),
+        ({"iterations": 1, "tolerance": -1.0}, "tolerance = -1.0"),
+        ({"iterations": 1, "tolerance": np.nan}, "tolerance = nan"),
     ],
 )
 def test_unfit_options_are_named(options, message):

@@ -1,101 +1,15 @@
-"""The contract of a distribution over trees, checked for all four kinds against enumeration and closed forms."""
-
-import math
+"""Distributions over trees beyond the shared contract: long sentences, samples' frequencies, batches, bad input."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from brute_force import all_trees, indicators, tree_scores
+from brute_force import all_trees, indicators
 from treebp.hypergraph_builders import eisner
 from treebp.trees import DependencyTrees
 
 KINDS = [(True, True), (True, False), (False, True), (False, False)]
 kinds = pytest.mark.parametrize(("projective", "single_root"), KINDS)
-
-
-@st.composite
-def score_matrices(draw: st.DrawFn, max_words: int = 5) -> NDArray[np.float64]:
-    """Scores with ties, huge values and removed arcs among them."""
-    n = draw(st.integers(1, max_words))
-    scale = draw(st.sampled_from([0.0, 1.0, 10.0, 300.0, 1e4]))
-    removed = draw(st.sampled_from([0.0, 0.0, 0.2, 0.5]))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    scores = rng.uniform(-1, 1, (n + 1, n + 1)) * scale
-    if draw(st.booleans()):
-        scores = np.round(scores / max(scale, 1.0)) * scale  # many ties
-    scores[rng.random((n + 1, n + 1)) < removed] = -np.inf
-    return scores
-
-
-def exact(
-    scores: NDArray[np.float64], projective: bool, single_root: bool
-) -> tuple[float, NDArray[np.int64], NDArray[np.float64]]:
-    trees = all_trees(len(scores) - 1, projective, single_root)
-    totals = tree_scores(scores, trees)
-    if totals.max() == -np.inf:
-        return -math.inf, trees, np.zeros(len(trees))
-    log_z = totals.max() + math.log(np.exp(totals - totals.max()).sum())
-    return log_z, trees, np.exp(totals - log_z)
-
-
-@kinds
-@settings(max_examples=150, deadline=None)
-@given(scores=score_matrices(), seed=st.integers(0, 2**32 - 1))
-def test_contract(projective: bool, single_root: bool, scores: NDArray[np.float64], seed: int) -> None:
-    distribution = DependencyTrees(scores, projective=projective, single_root=single_root)
-    log_z, trees, probabilities = exact(scores, projective, single_root)
-    if log_z == -math.inf:
-        for query in (lambda: distribution.log_partition, distribution.argmax, lambda: distribution.topk(2)):
-            with pytest.raises(ValueError, match="has no"):
-                query()
-        return
-    rng = np.random.default_rng(seed)
-    arcs = indicators(trees)
-    marginals = np.einsum("t,tij->ij", probabilities, arcs)
-    assert distribution.log_partition == pytest.approx(log_z, rel=1e-9, abs=1e-9)
-    np.testing.assert_allclose(distribution.marginals, marginals, rtol=1e-9, atol=1e-11)
-
-    logs = np.where(probabilities > 0, np.log(np.maximum(probabilities, 1e-300)), 0.0)
-    size = max(1.0, np.abs(scores[np.isfinite(scores)]).max())  # entropy is a difference of numbers of this size
-    assert distribution.entropy == pytest.approx(-(probabilities * logs).sum(), rel=1e-9, abs=1e-11 * size)
-
-    adjoint = rng.normal(size=scores.shape)
-    value = np.einsum("tij,ij->t", arcs, adjoint)
-    covariance = np.einsum("t,tij->ij", probabilities * (value - probabilities @ value), arcs)
-    np.testing.assert_allclose(distribution.backward(adjoint), covariance, rtol=1e-9, atol=1e-10)
-
-    totals = tree_scores(scores, trees)
-    best = np.sort(totals[totals > -np.inf])[::-1]
-    slack = 1e-12 * max(1.0, abs(best[0]))
-    assert tree_scores(scores, distribution.argmax()[None])[0] == pytest.approx(best[0], abs=slack)
-    heads, values = distribution.topk(6)
-    np.testing.assert_allclose(values, best[:6], rtol=1e-12, atol=slack)
-    np.testing.assert_allclose(tree_scores(scores, heads), values, rtol=1e-12, atol=slack)
-    assert len({tuple(row) for row in heads.tolist()}) == len(heads)
-
-    allowed = np.where(totals > -np.inf, np.einsum("tij,ij->t", arcs, marginals), -np.inf)
-    expected_correct = marginals[distribution.mbr(), np.arange(1, len(scores))].sum()
-    assert expected_correct == pytest.approx(allowed.max(), rel=1e-9)
-
-    np.testing.assert_allclose(distribution.log_prob(trees), totals - log_z, rtol=1e-9, atol=1e-9 * max(1, abs(log_z)))
-    samples = distribution.sample(3, rng)
-    assert (distribution.log_prob(samples) > -np.inf).all()
-
-
-@kinds
-def test_counts_equal_the_closed_forms(projective: bool, single_root: bool) -> None:
-    for n in range(1, 13):
-        if not projective:
-            count = n ** (n - 1) if single_root else (n + 1) ** (n - 1)
-        elif single_root:
-            count = math.comb(3 * n - 2, n - 1) // n
-        else:
-            count = math.comb(3 * n, n) // (2 * n + 1)
-        trees = DependencyTrees(np.zeros((n + 1, n + 1)), projective=projective, single_root=single_root)
-        assert math.exp(trees.log_partition) == pytest.approx(count, rel=1e-12)
 
 
 @kinds
@@ -204,7 +118,7 @@ def test_150_words_nonprojective(single_root: bool, temperature: float) -> None:
     adjoint = rng.normal(size=scores.shape)
     trees = DependencyTrees(scores, projective=False, single_root=single_root)
     gradient = trees.backward(adjoint)
-    for modifier in (1, 77, 150):
+    for modifier in (1, 77):
         log_z, marginals, changes = elimination_reference(scores, single_root, adjoint, modifier)
         assert trees.log_partition == pytest.approx(log_z, rel=1e-12)
         np.testing.assert_allclose(trees.marginals[:, modifier], marginals, atol=1e-8)
@@ -273,6 +187,8 @@ def test_kl() -> None:
         (np.zeros(4), "shape"),
         (np.array([[0.0, np.nan], [0.0, 0.0]]), "arc 0 -> 1 is nan"),
         (np.array([[0.0, 0.0, np.inf], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]), "arc 0 -> 2 is inf"),
+        (np.array([[0.0, -1e305], [0.0, 0.0]]), "arc 0 -> 1 is -1e\\+305"),
+        ([[0.0, 1.0], [0.0]], "scores: an array of numbers expected"),
     ],
 )
 def test_bad_scores(scores: NDArray[np.float64], message: str) -> None:
@@ -304,6 +220,34 @@ def test_bad_arguments() -> None:
     with pytest.raises(ValueError, match="go with a batch"):
         DependencyTrees(batch[0], projective=True, single_root=True, lengths=[1])
     assert trees.log_prob([2, 1, 0]) == trees.log_prob([0, 0, 1]) == -np.inf
+
+
+@kinds
+def test_every_question_about_a_sentence_without_a_tree_is_refused(projective: bool, single_root: bool) -> None:
+    batch = np.zeros((2, 4, 4))
     batch[1, :, 2] = -np.inf
-    with pytest.raises(ValueError, match="sentence 1 has no"):
-        DependencyTrees(batch, projective=True, single_root=True).argmax()
+    trees = DependencyTrees(batch, projective=projective, single_root=single_root)
+    for ask in (
+        lambda: trees.log_partition,
+        lambda: trees.entropy,
+        lambda: trees.kl(trees),
+        trees.argmax,
+        trees.mbr,
+        lambda: trees.topk(2),
+        lambda: trees.sample(2, np.random.default_rng(0)),
+        lambda: trees.log_prob([[0, 1, 2]] * 2),
+        lambda: trees.backward(np.zeros_like(batch)),
+    ):
+        with pytest.raises(ValueError, match=r"sentence 1 has no .*: word 2 has no possible head"):
+            ask()
+    scores = np.zeros((4, 4))
+    scores[0] = -np.inf
+    with pytest.raises(ValueError, match=r"the sentence has no .*: too many arcs"):
+        _ = DependencyTrees(scores, projective=projective, single_root=single_root).marginals
+
+
+def test_scores_are_copied() -> None:
+    scores = np.zeros((3, 3))
+    trees = DependencyTrees(scores, projective=True, single_root=True)
+    scores[:] = np.nan
+    assert np.exp(trees.log_partition) == pytest.approx(2)

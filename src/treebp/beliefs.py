@@ -25,6 +25,19 @@ class Beliefs:
         residuals: (iterations,) the largest change of an entry of a message, as a probability, in each.
         converged: whether the last residual is below the tolerance; False if none was given.
 
+    Example:
+        >>> from treebp.factor_graph import FactorGraph
+        >>> from treebp.propagation import propagate
+        >>> graph = FactorGraph()
+        >>> a, b = graph.variables(2)
+        >>> pair = graph.factor([a, b], np.log([[4.0, 1.0], [2.0, 3.0]]))
+        >>> beliefs = propagate(graph, iterations=1)
+        >>> beliefs[a].round(3), round(beliefs.log_partition, 3)
+        (array([0.5, 0.5]), 2.303)
+        >>> beliefs.factor(pair).round(3)
+        array([[0.4, 0.1],
+               [0.2, 0.3]])
+
     """
 
     def __init__(

@@ -72,7 +72,8 @@ class CompiledGraph:
         """All log-potentials, factor after factor, with those of some factors replaced."""
         flat = self.default_potentials.copy()
         for factor, log_potentials in (replaced or {}).items():
-            flat[self.potential_slice(self.factor_index(factor))] = factor.checked(log_potentials).ravel()
+            own = self.potential_slice(self.factor_index(factor))
+            flat[own] = factor.checked(log_potentials).ravel()
         return flat
 
     def potential_slice(self, factor: int) -> slice:

@@ -27,6 +27,14 @@ class Enumeration:
     Attributes:
         log_partition: log of the sum over all joint states.
 
+    Example:
+        >>> graph = FactorGraph()
+        >>> a, b = graph.variables(2)
+        >>> differ = graph.factor([a, b], [[-np.inf, 0.0], [0.0, -np.inf]])
+        >>> enumerate_graph(graph).joint.round(3)
+        array([[0. , 0.5],
+               [0.5, 0. ]])
+
     """
 
     def __init__(self, graph: CompiledGraph, log_joint: FloatArray) -> None:

@@ -39,9 +39,9 @@ class FactorGraph:
     def variable(self, states: int = 2, name: str | None = None) -> Variable:
         """Add a variable with this many states."""
         name = f"x{len(self._variables)}" if name is None else name
-        if states < 1:
-            raise ValueError(f"variable {name}: needs at least one state, got {states}")
-        variable = Variable(name, states)
+        if states < 1 or states != int(states):
+            raise ValueError(f"variable {name}: a whole number of states expected, at least one, not {states}")
+        variable = Variable(name, int(states))
         self._variables[variable] = None
         self._compiled = None
         return variable

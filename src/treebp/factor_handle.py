@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from treebp._checks import float_array, is_score
 from treebp._types import FloatArray
 from treebp.factors.protocol import StructuredFactor
 from treebp.variables import Variable
@@ -16,6 +17,15 @@ class Factor:
 
     `potentials` are the log-potentials that a run uses unless it is given others. `structured` is the
     object that answers messages, or None for a table.
+
+    Example:
+        >>> from treebp.factor_graph import FactorGraph
+        >>> graph = FactorGraph()
+        >>> rain = graph.variable(name="rain")
+        >>> prior = graph.factor([rain], [0.0, -1.0])
+        >>> prior, prior.potentials
+        (Factor('factor (rain)'), array([ 0., -1.]))
+
     """
 
     name: str
@@ -24,7 +34,7 @@ class Factor:
     structured: StructuredFactor | None
 
     def checked(self, log_potentials: ArrayLike) -> FloatArray:
-        """Own copy of new log-potentials, of this factor's shape; ValueError on another shape, NaN or +inf."""
+        """Own copy of new log-potentials; ValueError unless of this factor's shape, each a number or -inf."""
         return checked_potentials(log_potentials, self.potentials.shape, self.name)
 
     def __repr__(self) -> str:
@@ -32,11 +42,11 @@ class Factor:
 
 
 def checked_potentials(log_potentials: ArrayLike, shape: tuple[int, ...], name: str) -> FloatArray:
-    """Own copy of log-potentials; ValueError on another shape, NaN or +inf."""
-    potentials = np.array(log_potentials, dtype=np.float64)
+    """Own copy of log-potentials; ValueError on another shape, NaN, +inf, or numbers too large to add up."""
+    potentials = float_array(log_potentials, name)
     if potentials.shape != shape:
         raise ValueError(f"{name}: log-potentials of shape {potentials.shape}, expected {shape}")
-    for index in np.argwhere(np.isnan(potentials) | np.isposinf(potentials))[:1]:
-        entry = tuple(int(state) for state in index)
-        raise ValueError(f"{name}: log-potential {potentials[entry]} at {entry}; finite or -inf expected")
+    for index in np.argwhere(~is_score(potentials))[:1]:
+        entry = tuple(index.tolist())
+        raise ValueError(f"{name}: log-potential {potentials[entry]} at {entry}; -inf or up to 1e300 expected")
     return potentials

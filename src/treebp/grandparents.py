@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
+from treebp._checks import float_array, is_score
 from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.hypergraph_builders import grandparent_model0
 from treebp.kernels import grandparent as kernels
@@ -28,9 +29,8 @@ class GrandparentTrees:
 
     A tree's score is the sum of `scores[head, modifier]` over its arcs and `grandparent_scores[g, head,
     modifier]` over its arcs from words, g being the head's head. Everything is exact, in O(n^4) time and
-    O(n^3) memory (model 0 of Koo and Collins 2010), in plain floats where these suffice. Extreme scores are
-    handled in log space on an explicit hypergraph, as are `argmax`, `topk` and `sample`: that takes O(n^4)
-    memory, 1 GB for 60 words.
+    O(n^3) memory (model 0 of Koo and Collins 2010), in plain floats where these suffice and in log space where
+    they do not. Only `topk` lists the hyperedges, which takes O(n^4) memory, 1 GB for 60 words.
 
     Args:
         scores: (n + 1, n + 1), position 0 is the root. -inf removes an arc. The diagonal and column 0 are
@@ -46,11 +46,9 @@ class GrandparentTrees:
             grandparent.
 
     Raises:
-        ValueError: wrong shapes, NaN or +inf, a word without any head, or scores that allow no tree.
+        ValueError: wrong shapes; NaN, +inf or more than 1e300; a word without any head, or scores that allow no tree.
 
     Example:
-        >>> import numpy as np
-        >>> from treebp.grandparents import GrandparentTrees
         >>> trees = GrandparentTrees(np.zeros((4, 4)), np.zeros((4, 4, 4)), single_root=True)
         >>> round(np.exp(trees.log_partition))  # projective trees over three words
         7
@@ -62,15 +60,15 @@ class GrandparentTrees:
     """
 
     def __init__(self, scores: ArrayLike, grandparent_scores: ArrayLike, *, single_root: bool) -> None:
-        arcs = np.asarray(scores, dtype=np.float64)
+        arcs = float_array(scores, "scores")
         size = len(arcs) if arcs.ndim else 0
         if size < 2 or arcs.shape != (size, size):
             raise ValueError(f"scores have shape {arcs.shape}, expected (n + 1, n + 1) for n >= 1 words")
         self.n = size - 1
         self.single_root = bool(single_root)
-        pairs = np.asarray(grandparent_scores, dtype=np.float64)
+        pairs = float_array(grandparent_scores, "grandparent_scores")
         for name, array, axes in (("scores", arcs, 2), ("grandparent_scores", pairs, 3)):
-            _check(name, array, (size,) * axes, array < np.inf)
+            _check(name, array, (size,) * axes, is_score(array))
         # Every tree has one arc into each modifier: its largest score goes out of all of them alike.
         self._scores = np.where(_possible(size), _join(arcs, pairs), -np.inf)
         largest = self._scores.max(axis=(0, 1))
@@ -189,10 +187,10 @@ class GrandparentTrees:
 
         """
         size = self.n + 1
-        arcs = np.asarray(adjoint, dtype=np.float64)
+        arcs = float_array(adjoint, "adjoint")
         pairs = np.zeros((size,) * 3)
         if grandparent_adjoint is not None:
-            pairs = np.asarray(grandparent_adjoint, dtype=np.float64)
+            pairs = float_array(grandparent_adjoint, "grandparent_adjoint")
         for name, array, axes in (("adjoint", arcs, 2), ("grandparent_adjoint", pairs, 3)):
             _check(name, array, (size,) * axes, np.isfinite(array))
         direction = _join(arcs, pairs)

@@ -14,7 +14,14 @@ from treebp.kernels import derivations as kernels
 
 
 class Derivation(NamedTuple):
-    """One way to derive the root."""
+    """One way to derive the root.
+
+    Example:
+        >>> two_ways = Hypergraph(1, heads=[0, 0], tails=[], offsets=[0, 0, 0])
+        >>> two_ways.viterbi([-1.0, -2.0])
+        Derivation(edges=array([0]), score=-1.0)
+
+    """
 
     edges: IntArray  # the hyperedges used, each before those that derive its antecedents, left to right
     score: float  # the sum of their log-weights
@@ -41,7 +48,6 @@ class Hypergraph:
     Example:
         Two words, bracketed; the phrase has two labels, one of them twice as heavy.
 
-        >>> from treebp.hypergraph import Hypergraph
         >>> graph = Hypergraph(3, heads=[0, 1, 2, 2], tails=[0, 1, 0, 1], offsets=[0, 0, 0, 2, 4])
         >>> result = graph.inside_outside([1.0, 1.0, 1.0, 2.0], arithmetic="real")
         >>> result.inside
@@ -236,4 +242,4 @@ def _integers(name: str, values: ArrayLike) -> IntArray:
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
         raise ValueError(f"{name} must be a one-dimensional array of integers")
-    return np.ascontiguousarray(array, dtype=np.int64)
+    return np.array(array, dtype=np.int64)  # a copy: kernels trust what was checked once

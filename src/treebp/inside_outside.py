@@ -21,6 +21,14 @@ class Adjoints(NamedTuple):
 
     Under "real" arithmetic with respect to the numbers themselves; under "log" and "signed-log" with respect
     to the logarithms (of absolute values).
+
+    Example:
+        >>> from treebp.hypergraph import Hypergraph
+        >>> two_ways = Hypergraph(1, heads=[0, 0], tails=[], offsets=[0, 0, 0])
+        >>> sums = two_ways.inside_outside([1.0, 3.0], arithmetic="real")
+        >>> sums.backward(edge_adjoint=np.array([1.0, 0.0])).weights  # of w0 / (w0 + w1)
+        array([ 0.1875, -0.0625])
+
     """
 
     outside: FloatArray  # (nodes,)
@@ -40,6 +48,13 @@ class InsideOutside:
             edge.
         log_partition: the logarithm of the root's (absolute) inside.
         partition_sign: +1.0 or -1.0, the sign of the root's inside.
+
+    Example:
+        >>> from treebp.hypergraph_builders import hmm_trellis
+        >>> trellis, _ = hmm_trellis(length=3, states=2)
+        >>> sums = trellis.inside_outside(np.zeros(trellis.edges), arithmetic="log")
+        >>> round(np.exp(sums.log_partition)), sums.node_marginals.round(3)
+        (8, array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 1. ]))
 
     """
 

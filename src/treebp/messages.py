@@ -24,7 +24,7 @@ class Messages:
 def structured_messages(
     graph: CompiledGraph, factor: int, potentials: FloatArray, to_factors: FloatArray
 ) -> tuple[FloatArray, FactorBackprop]:
-    """Ask a structured factor for its messages, and check the answer, which may come from a user's code."""
+    """Ask a structured factor for its messages, and check the answers, which may come from a user's code."""
     handle = graph.factors[factor]
     assert handle.structured is not None
     incoming = to_factors[graph.message_slice(factor)].copy()
@@ -34,4 +34,12 @@ def structured_messages(
         raise ValueError(f"{handle.name}: outgoing messages of shape {outgoing.shape}, expected {incoming.shape}")
     if np.any(np.isnan(outgoing) | np.isposinf(outgoing)):
         raise ValueError(f"{handle.name}: NaN or +inf in its outgoing messages")
-    return outgoing, backprop
+
+    def checked_backprop(adjoint: FloatArray) -> tuple[FloatArray, FloatArray]:
+        adjoint_incoming, adjoint_own = backprop(adjoint)
+        for found, expected in ((adjoint_incoming, incoming), (adjoint_own, own)):
+            if found.shape != expected.shape or not np.isfinite(found).all():
+                raise ValueError(f"{handle.name}: adjoint {found}, expected finite numbers of shape {expected.shape}")
+        return adjoint_incoming, adjoint_own
+
+    return outgoing, checked_backprop

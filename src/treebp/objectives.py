@@ -11,10 +11,12 @@ from typing import Protocol, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from treebp._checks import float_array
 from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.beliefs import Beliefs
 from treebp.factor_handle import Factor
 from treebp.factors.protocol import score_assignment
+from treebp.factors.trees import checked_arcs
 from treebp.trees import DependencyTrees
 from treebp.variables import Variable
 
@@ -36,8 +38,20 @@ def arc_marginals(
         marginals: (n + 1, n + 1), head and modifier.
         backprop: turns an objective's gradient into the argument of `Beliefs.backward`.
 
+    Raises:
+        ValueError: an arc that cannot be in a tree, or whose variable is not binary.
+
+    Example:
+        >>> first, second = Variable("0->1", 2), Variable("1->2", 2)
+        >>> beliefs = {first: np.array([0.0, 1.0]), second: np.array([0.25, 0.75])}
+        >>> marginals, to_beliefs = arc_marginals(beliefs, {(0, 1): first, (1, 2): second})
+        >>> marginals
+        array([[0.  , 1.  , 0.  ],
+               [0.  , 0.  , 0.75],
+               [0.  , 0.  , 0.  ]])
+
     """
-    n = max(max(arc) for arc in arcs)
+    n = checked_arcs(arcs, "arc_marginals")
     marginals = np.zeros((n + 1, n + 1))
     for arc, variable in arcs.items():
         marginals[arc] = beliefs[variable][1]
@@ -74,7 +88,7 @@ def l2_distance(
 
     """
     if isinstance(marginals, np.ndarray) or not isinstance(gold, Mapping):
-        arcs = np.asarray(marginals)
+        arcs = _arc_probabilities(np.asarray(marginals))
         difference = np.where(_is_arc(len(arcs)), arcs - expected_recall(arcs, np.asarray(gold))[1], 0.0)
         return 2.0 * float(np.sum(difference**2)), 4.0 * difference
     value = 0.0
@@ -93,10 +107,10 @@ def expected_recall(marginals: FloatArray, heads: ArrayLike) -> tuple[float, Flo
     >>> expected_recall(np.array([[0.0, 0.75, 0.25], [0.0, 0.0, 0.75], [0.0, 0.25, 0.0]]), [0, 1])[0]
     1.5
     """
-    gradient = np.zeros_like(marginals)
-    gold = _heads(marginals, heads)
-    gradient[gold, np.arange(1, len(marginals))] = 1.0
-    return float((gradient * marginals).sum()), gradient
+    arcs = _arc_probabilities(marginals)
+    gradient = np.zeros_like(arcs)
+    gradient[_checked_heads(heads, len(arcs) - 1), np.arange(1, len(arcs))] = 1.0
+    return float((gradient * arcs).sum()), gradient
 
 
 def annealed_risk(
@@ -114,9 +128,11 @@ def annealed_risk(
     """
     if not 0.0 < temperature < np.inf:
         raise ValueError(f"temperature = {temperature}: a positive number expected")
-    decoder = DependencyTrees(marginals / temperature, projective=projective, single_root=single_root)
-    recall, adjoint = expected_recall(np.asarray(decoder.marginals), heads)
-    return len(marginals) - 1 - recall, -np.asarray(decoder.backward(adjoint)) / temperature
+    with np.errstate(over="ignore"):  # the decoder refuses a score of inf, and names its arc
+        scores = _arc_probabilities(marginals) / temperature
+    decoder = DependencyTrees(scores, projective=projective, single_root=single_root)
+    recall, adjoint = expected_recall(decoder.marginals, heads)
+    return len(scores) - 1 - recall, -decoder.backward(adjoint) / temperature
 
 
 def log_likelihood(beliefs: Beliefs, gold: Mapping[Variable, int]) -> tuple[float, dict[Factor, FloatArray]]:
@@ -173,24 +189,38 @@ def log_odds_decode(marginals: FloatArray, *, projective: bool, single_root: boo
     """The tree with the largest sum of log-odds `log(p / (1 - p))`: the paper's footnote 3, not MBR.
 
     Probabilities of 0 and 1 count as the closest numbers to them that floating point can tell apart.
+
+    Example:
+        >>> marginals = np.array([[0, 0.6, 0.3], [0, 0, 0.7], [0, 0.4, 0]])
+        >>> log_odds_decode(marginals, projective=True, single_root=True)
+        array([0, 1])
+
     """
-    numbers = np.finfo(np.float64)
-    odds = np.log(np.maximum(marginals, numbers.tiny)) - np.log(np.maximum(1.0 - marginals, numbers.epsneg))
+    arcs, numbers = _arc_probabilities(marginals), np.finfo(np.float64)
+    odds = np.log(np.maximum(arcs, numbers.tiny)) - np.log(np.maximum(1.0 - arcs, numbers.epsneg))
     return mbr_decode(odds, projective=projective, single_root=single_root)
 
 
 def _state(variable: Variable, state: int) -> int:
-    if not 0 <= state < variable.states:
+    if state not in range(variable.states):
         raise ValueError(f"variable {variable.name}: no state {state} among its {variable.states}")
     return int(state)
 
 
-def _heads(marginals: FloatArray, heads: ArrayLike) -> IntArray:
-    n = len(marginals) - 1
-    gold = np.asarray(heads, dtype=np.int64)
-    if gold.shape != (n,) or np.any((gold < 0) | (gold > n) | (gold == np.arange(1, n + 1))):
+def _arc_probabilities(marginals: ArrayLike) -> FloatArray:
+    arcs = float_array(marginals, "marginals")
+    if arcs.ndim != 2 or arcs.shape[0] != arcs.shape[1] or len(arcs) < 2:
+        raise ValueError(f"marginals of shape {arcs.shape}, expected (n + 1, n + 1) for n >= 1 words")
+    for head, modifier in np.argwhere(_is_arc(len(arcs)) & ~np.isfinite(arcs))[:1]:
+        raise ValueError(f"the probability of arc {head} -> {modifier} is {arcs[head, modifier]}")
+    return arcs
+
+
+def _checked_heads(heads: ArrayLike, n: int) -> IntArray:
+    gold = np.asarray(heads)
+    if gold.shape != (n,) or not np.isin(gold, np.arange(n + 1)).all() or np.any(gold == np.arange(1, n + 1)):
         raise ValueError(f"heads {gold.tolist()}: a head from 0 to {n}, not the word itself, for each of {n} words")
-    return gold
+    return gold.astype(np.int64)
 
 
 def _is_arc(size: int) -> BoolArray:

@@ -66,6 +66,8 @@ def propagate(
         raise ValueError(f"iterations = {iterations}: at least one expected")
     if not 0.0 <= damping < 1.0:
         raise ValueError(f"damping = {damping}: at least 0 and less than 1 expected")
+    if tolerance is not None and not tolerance >= 0.0:
+        raise ValueError(f"tolerance = {tolerance}: at least 0 expected")
     compiled = graph.compile()
     flat_potentials = compiled.potentials(potentials)
     messages = Messages(compiled.uniform.copy(), compiled.uniform.copy())

@@ -6,36 +6,39 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
-from treebp.kernels import eisner, log_eisner, nonprojective, projective, spanning_sample, tree_queries
-from treebp.kernels.arc_weights import arc_weights
-
-# Wilson's sampler is used when it is expected to need no more steps than this per word.
-_WALK_LIMIT = 1000.0
+from treebp._checks import float_array
+from treebp._tree_samples import sample_below_root, sample_projective, sample_with_one_root
+from treebp._types import AnyArray, FloatArray, IntArray
+from treebp.kernels import nonprojective, projective, tree_queries
 
 
 class DependencyTrees:
     """The distribution p(tree) proportional to exp(sum of its arcs' scores).
 
-    ``scores[head, modifier]`` has shape (n + 1, n + 1), 0 being the root; -inf removes an arc; the diagonal and column
-    0 are ignored. A batch has shape (batch, width, width) with ``lengths`` words in each sentence; what lies beyond is
-    ignored, and zero (heads: -1) in the results. Scores of any size are safe.
+    Args:
+        scores: (n + 1, n + 1) `scores[head, modifier]`, 0 being the root; -inf removes an arc, the diagonal and
+            column 0 are ignored. Or a batch, (batch, width, width).
+        projective: whether arcs must not cross.
+        single_root: whether the root has exactly one modifier, rather than any number.
+        lengths: (batch,) words of each sentence of a batch, width - 1 by default. What lies beyond them is ignored, and
+            zero (heads: -1) in the results.
 
-    ``projective``: whether arcs may cross. ``single_root``: whether the root has exactly one modifier or any number.
+    Raises:
+        ValueError: a wrong shape; NaN, +inf or more than 1e300, with the arc; once queried, a sentence without a tree.
 
-    Raises ValueError for a wrong shape, NaN or +inf (naming the arc), and, once queried, for a sentence without a tree.
+    Example:
+        >>> trees = DependencyTrees(np.zeros((4, 4)), projective=True, single_root=True)
+        >>> round(float(np.exp(trees.log_partition)))
+        7
+        >>> trees.marginals[0].round(3)
+        array([0.   , 0.429, 0.143, 0.429])
 
-    >>> trees = DependencyTrees(np.zeros((4, 4)), projective=True, single_root=True)
-    >>> round(float(np.exp(trees.log_partition)))
-    7
-    >>> trees.marginals[0].round(3)
-    array([0.   , 0.429, 0.143, 0.429])
     """
 
     def __init__(
         self, scores: ArrayLike, *, projective: bool, single_root: bool, lengths: ArrayLike | None = None
     ) -> None:
-        array = np.ascontiguousarray(scores, dtype=np.float64)
+        array = float_array(scores, "scores")
         if array.ndim not in (2, 3) or array.shape[-1] != array.shape[-2] or array.shape[-1] < 2:
             raise ValueError(
                 f"scores must have shape (n + 1, n + 1) or (batch, n + 1, n + 1) with n >= 1, not {array.shape}"
@@ -56,7 +59,8 @@ class DependencyTrees:
         b, head, modifier = tree_queries.first_bad_score(self._scores, self.lengths)
         if b >= 0:
             where = f"sentence {b}: " if self._batched else ""
-            raise ValueError(f"{where}the score of arc {head} -> {modifier} is {self._scores[b, head, modifier]}")
+            score = self._scores[b, head, modifier]
+            raise ValueError(f"{where}the score of arc {head} -> {modifier} is {score}; -inf or up to 1e300 expected")
 
     @property
     def scores(self) -> FloatArray:
@@ -79,7 +83,7 @@ class DependencyTrees:
 
     @property
     def marginals(self) -> FloatArray:
-        """``marginals[head, modifier]`` = p(arc); the shape of the scores."""
+        """`marginals[head, modifier]` = p(arc); the shape of the scores."""
         return self._unbatch(self._sums[1])
 
     @property
@@ -89,9 +93,9 @@ class DependencyTrees:
         return self._unbatch(log_partition - _expectation(marginals, self._scores))
 
     def kl(self, other: "DependencyTrees") -> FloatArray:
-        """KL(self || other) in nats, inf where ``other`` lacks a tree that self has; shape () or (batch,).
+        """KL(self || other) in nats, inf where `other` lacks a tree that self has; shape () or (batch,).
 
-        ``other`` must allow every kind of tree that self does.
+        `other` must allow every kind of tree that self does.
         """
         if self._scores.shape != other._scores.shape or not np.array_equal(self.lengths, other.lengths):
             raise ValueError("kl compares distributions over sentences of the same lengths")
@@ -106,7 +110,7 @@ class DependencyTrees:
         return self._unbatch(self._best(self._scores))
 
     def mbr(self) -> IntArray:
-        """Heads of the tree with the highest expected number of correct arcs (eq. 3); shaped as ``argmax``."""
+        """Heads of the tree with the highest expected number of correct arcs (eq. 3); shaped as `argmax`."""
         removed = self._scores == -np.inf
         return self._unbatch(self._best(np.where(removed, -np.inf, self._sums[1])))
 
@@ -117,6 +121,7 @@ class DependencyTrees:
         """
         if k < 1:
             raise ValueError(f"k must be at least 1, not {k}")
+        self._require_trees(self._sums[0])
         found = [self._topk(b, k) for b in range(len(self.lengths))]
         return found if self._batched else found[0]
 
@@ -124,10 +129,16 @@ class DependencyTrees:
         """Exact independent samples: heads of shape (k, n), or (batch, k, width - 1) padded with -1."""
         if k < 0:
             raise ValueError(f"k must not be negative, not {k}")
+        _, marginals = self._sums
         draws = np.full((len(self.lengths), k, self._scores.shape[1] - 1), -1)
-        sample = self._sample_projective if self.projective else self._sample_nonprojective
-        for b in range(len(self.lengths)):
-            sample(b, draws[b], rng)
+        for b, n in enumerate(self.lengths.tolist()):
+            scores = tree_queries.masked(self._scores[b], n + 1)
+            if self.projective:
+                sample_projective(scores, self.single_root, draws[b, :, :n], rng)
+            elif self.single_root:
+                sample_with_one_root(scores, marginals[b, 0, : n + 1], draws[b, :, :n], rng)
+            else:
+                sample_below_root(scores, draws[b, :, :n], rng)
         return self._unbatch(draws)
 
     def log_prob(self, heads: ArrayLike) -> FloatArray:
@@ -147,8 +158,8 @@ class DependencyTrees:
         return self._unbatch(log_probs.reshape(batch.shape[:-1]))
 
     def backward(self, adjoint: ArrayLike) -> FloatArray:
-        """Vector-Jacobian product: dJ/d scores given ``adjoint`` = dJ/d marginals, both shaped as the scores."""
-        array = np.ascontiguousarray(adjoint, dtype=np.float64)
+        """Vector-Jacobian product: dJ/d scores given `adjoint` = dJ/d marginals, both shaped as the scores."""
+        array = float_array(adjoint, "adjoint")
         if array.shape != self.scores.shape:
             raise ValueError(f"the adjoint has shape {array.shape}, the marginals {self.scores.shape}")
         if not np.isfinite(array).all():
@@ -163,11 +174,14 @@ class DependencyTrees:
         return array if self._batched else array[0]
 
     def _require_trees(self, log_partition: FloatArray) -> None:
-        if (log_partition == -np.inf).any():
-            where = f"sentence {int(np.argmin(log_partition))}" if self._batched else "the sentence"
+        for b in np.flatnonzero(log_partition == -np.inf)[:1]:
+            where = f"sentence {b}" if self._batched else "the sentence"
             kind = f"{'projective' if self.projective else 'non-projective'} tree"
             roots = " with one root word" if self.single_root else ""
-            raise ValueError(f"{where} has no {kind}{roots}: too many arcs have a score of -inf")
+            arcs = tree_queries.masked(self._scores[b], int(self.lengths[b]) + 1)[:, 1:]
+            headless = np.flatnonzero((arcs == -np.inf).all(axis=0)) + 1
+            why = f"word {headless[0]} has no possible head" if len(headless) else "too many arcs have a score of -inf"
+            raise ValueError(f"{where} has no {kind}{roots}: {why}")
 
     def _best(self, scores: FloatArray) -> IntArray:
         heads = np.full((len(self.lengths), scores.shape[1] - 1), -1)
@@ -189,8 +203,6 @@ class DependencyTrees:
         trees: list[IntArray] = []
         best: list[float] = []
         push(tree_queries.masked(self._scores[b], size), 0)
-        if not queue:
-            self._require_trees(np.array([-np.inf]))
         while queue and len(trees) < k:
             negative, _, fixed, heads, scores = heapq.heappop(queue)
             trees.append(heads)
@@ -203,34 +215,6 @@ class DependencyTrees:
                 part[heads[word], words[word]] = -np.inf
                 push(part, word)
         return np.array(trees), np.array(best)
-
-    def _sample_projective(self, b: int, draws: IntArray, rng: np.random.Generator) -> None:
-        size = int(self.lengths[b]) + 1
-        scores = tree_queries.masked(self._scores[b], size)
-        charts, slopes = np.empty((eisner.CHARTS, size, size)), np.empty((eisner.CHARTS, size, size))
-        log_z, _ = log_eisner.log_inside(scores, np.zeros((size, size)), size, self.single_root, charts, slopes)
-        self._require_trees(np.array([log_z]))
-        for heads in draws:
-            log_eisner.sample(scores, size, self.single_root, charts, rng, heads)
-
-    def _sample_nonprojective(self, b: int, draws: IntArray, rng: np.random.Generator) -> None:
-        marginals = self._sums[1][b]
-        size = int(self.lengths[b]) + 1
-        scores = tree_queries.masked(self._scores[b], size)
-        if not self.single_root:
-            _sample_below_root(scores, draws[:, : size - 1], rng)
-            return
-        # Given the root word, what is left is a tree of any number of modifiers below that word.
-        roots = rng.choice(size, size=len(draws), p=marginals[0, :size] / marginals[0, :size].sum())
-        words = np.arange(size)
-        for root in np.unique(roots):
-            order = np.concatenate(([root], np.delete(words[1:], root - 1)))
-            rows = np.flatnonzero(roots == root)
-            below = np.empty((len(rows), size - 2), np.int64)
-            if size > 2:
-                _sample_below_root(scores[np.ix_(order, order)], below, rng)
-            draws[rows, root - 1] = 0
-            draws[np.ix_(rows, order[1:] - 1)] = order[below]
 
     def _log_probs(self, b: int, heads: IntArray) -> FloatArray:
         n = int(self.lengths[b])
@@ -250,24 +234,4 @@ class DependencyTrees:
 
 def _expectation(marginals: FloatArray, scores: FloatArray) -> FloatArray:
     """Expected score of the arcs; an impossible arc counts nothing, whatever its score."""
-    possible: BoolArray = marginals > 0.0
-    return np.asarray(np.where(possible, marginals * np.where(possible, scores, 0.0), 0.0).sum(axis=(1, 2)))
-
-
-def _sample_below_root(scores: FloatArray, draws: IntArray, rng: np.random.Generator) -> None:
-    """Fill the rows of ``draws`` with trees below node 0, any number of modifiers of which is allowed."""
-    size = len(scores)
-    logits, weights = np.empty((size, size)), np.empty((size, size))
-    arc_weights(scores, size, logits, weights)
-    log_z, marginals = np.empty(1), np.empty((1, size, size))
-    nonprojective.marginals(logits[None], np.array([size - 1]), False, log_z, marginals)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        steps = (weights.sum(axis=0) * marginals[0, 0] / weights[0])[1:]
-    expected = np.nansum(steps) if (weights[0, 1:] > 0.0).all() else np.inf
-    rows = np.empty(size - 1, np.int64)
-    for k in range(len(draws)):
-        if expected < _WALK_LIMIT * size:
-            spanning_sample.wilson(weights, size, rng, rows)
-        else:
-            spanning_sample.word_by_word(logits, size, rng, rows)
-        draws[k] = rows
+    return np.asarray((marginals * np.where(marginals > 0.0, scores, 0.0)).sum(axis=(1, 2)))

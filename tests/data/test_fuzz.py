@@ -76,7 +76,7 @@ def check(data: bytes) -> None:
         assert evaluate(sentences, sentences, punctuation="include").las == 100
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(mutated_files())
 def test_mutated_files_are_read_exactly_or_refused(data: bytes) -> None:
     check(data)

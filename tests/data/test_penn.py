@@ -118,12 +118,18 @@ def test_malformed_brackets_are_named_by_line_and_column(
     assert (caught.value.line, caught.value.column) == (line, column)
 
 
-def test_bytes_of_another_encoding_are_named_by_line() -> None:
+def test_bytes_of_another_encoding_are_named_by_line_and_column() -> None:
     latin = "( (NN a))\n( (NN \xe9))".encode("latin-1")
-    with pytest.raises(TreebankError, match="not utf-8") as caught:
+    with pytest.raises(TreebankError, match=r"byte 0xe9 is not utf-8: .* --encoding latin-1") as caught:
         list(read_penn(io.BytesIO(latin)))
-    assert caught.value.line == 2
+    assert (caught.value.line, caught.value.column) == (2, 7)
+    with pytest.raises(ValueError, match="'klingon' is not a known encoding"):
+        list(read_penn(io.BytesIO(latin), encoding="klingon"))
     assert [s.forms for s in read_penn(io.BytesIO(latin), encoding="latin-1")] == [["a"], ["\xe9"]]
+
+
+def test_line_ends_of_other_systems_and_a_byte_order_mark_do_no_harm() -> None:
+    assert heads("\ufeff( (NP (DT a)\r\n  (NN b)))\r\n") == [2, 0]
 
 
 def test_depth_is_no_limit() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treebp.data.conll import read_conll
@@ -84,7 +84,6 @@ PROJECTIVE = {n: [heads for heads in product(range(n + 1), repeat=n) if is_tree(
 
 
 @pytest.mark.parametrize("single_root", [False, True])
-@settings(deadline=None)  # the first call may compile a kernel
 @given(heads=trees(max_words=5))
 def test_projectivised_keeps_as_many_arcs_as_any_projective_tree(heads: list[int], single_root: bool) -> None:
     result = projectivise(heads, single_root=single_root).tolist()

@@ -2,7 +2,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treebp.data.significance import bootstrap_interval, paired_test
@@ -37,7 +37,6 @@ def test_interval_refuses_what_it_cannot_use() -> None:
             bootstrap_interval(some, some, **options)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=10))
 def test_p_value_agrees_with_all_swaps(pairs: list[tuple[int, int]]) -> None:
     one, other = np.array(pairs).T

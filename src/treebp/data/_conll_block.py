@@ -7,7 +7,7 @@ from treebp.data.errors import TreebankError
 from treebp.data.sentence import BYTE_ORDER_MARK, Format, Sentence, find_cycle
 
 BLANK = " \t\r\v\f"
-"""What a blank line may hold: the white space of ``bytes.strip``, without the line end."""
+"""What a blank line may hold: the white space of `bytes.strip`, without the line end."""
 
 _COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 _ID, _HEAD = 0, 6
@@ -20,7 +20,7 @@ _UNIVERSAL_TAGS = frozenset((
 
 
 class BlockParser:
-    """Turns the lines of one sentence after the other into a ``Sentence``.
+    """Turns the lines of one sentence after the other into a `Sentence`.
 
     Whole columns are checked at a time; only when a check fails are the rows walked, to say where.
 
@@ -47,7 +47,7 @@ class BlockParser:
         self._start = 1
 
     def parse(self, block: list[bytes], start: int, offset: int) -> Sentence:
-        """Parse a block whose first line is number ``start`` and lies at byte ``offset`` of the file."""
+        """Parse a block whose first line is number `start` and lies at byte `offset` of the file."""
         text = self._decoded(b"".join(block), start, offset)
         self._lines = text.removeprefix(BYTE_ORDER_MARK).split("\n")
         self._start = start

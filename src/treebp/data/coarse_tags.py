@@ -31,7 +31,7 @@ def coarse_tags(sentence: Sentence, mapping: Mapping[str, str] | None = None) ->
 
     Args:
         sentence: n words.
-        mapping: from fine tags to coarse ones; a fine tag that it lacks becomes ``X``. Without it, the sentence's
+        mapping: from fine tags to coarse ones; a fine tag that it lacks becomes `X`. Without it, the sentence's
             own coarse column (UPOS or CPOSTAG) is taken.
 
     Example:
@@ -65,7 +65,7 @@ def default_mapping(tags: Iterable[str]) -> dict[str, str] | None:
 
 
 def read_tag_map(path: str | Path) -> dict[str, str]:
-    r"""Read a mapping file of Petrov et al.: one ``fine<TAB>coarse`` pair a line.
+    r"""Read a mapping file of Petrov et al.: one `fine<TAB>coarse` pair a line.
 
     Raises:
         TreebankError: if a line is not such a pair, or maps a tag a second time to something else.

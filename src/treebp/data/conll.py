@@ -2,8 +2,8 @@ r"""CoNLL-X (2006/2007) and CoNLL-U in and out, byte for byte.
 
 What is read, and what is refused:
 
-- A line has exactly ten tab-separated columns, none of them empty. Only ``\n`` ends a line: the Unicode line
-  separators may stand in a word, ``\r`` may not. ``\r\n`` and a byte-order mark are accepted and written back.
+- A line has exactly ten tab-separated columns, none of them empty. Only `\n` ends a line: the Unicode line
+  separators may stand in a word, `\r` may not. `\r\n` and a byte-order mark are accepted and written back.
 - A line of nothing but white space is blank: it ends a sentence. Any number of blank lines may follow a
   sentence or open the file, and the last sentence needs none. To keep them all, a sentence is returned only
   when the next one begins.
@@ -23,7 +23,7 @@ from typing import get_args
 
 from treebp.data._conll_block import BLANK, BlockParser
 from treebp.data.errors import TreebankError
-from treebp.data.files import PathOrStream, name_of, open_writing, read_lines
+from treebp.data.files import PathOrStream, check_encoding, name_of, open_writing, read_lines
 from treebp.data.sentence import Format, Sentence
 
 
@@ -58,12 +58,7 @@ def read_conll(
     """
     if format not in (None, *get_args(Format)):
         raise ValueError(f"unknown format {format!r}: choose one of {get_args(Format)}")
-    try:
-        usable = b"1\t\n".decode(encoding) == "1\t\n"
-    except (LookupError, UnicodeError):
-        usable = False
-    if not usable:
-        raise ValueError(f"{encoding!r} is not a known encoding that extends ASCII: convert the file to UTF-8")
+    check_encoding(encoding)
     return _sentences(source, BlockParser(name_of(source), format, encoding, require_heads, check_trees))
 
 

@@ -2,7 +2,7 @@
 
 The files of a treebank are found through the contents API that GitHub and compatible servers offer: it names each file
 of the repository with its size and its git hash, against which every download is checked. What a cut connection leaves
-stays in a ``.part`` file, and the next attempt asks the server for the rest only.
+stays in a `.part` file, and the next attempt asks the server for the rest only.
 """
 
 import hashlib
@@ -63,12 +63,12 @@ def download_treebank(
     """Download a treebank's CoNLL-U files, licence and README into a folder named after it.
 
     Files that are already there and unchanged are not fetched again; a file that was cut off is continued. The
-    folder's ``SHA256SUMS`` records what was received, in the format of ``sha256sum --check``.
+    folder's `SHA256SUMS` records what was received, in the format of `sha256sum --check`.
 
     Args:
-        name: of the repository, such as ``UD_English-EWT``.
-        to: folder for treebanks; by default the user's cache, ``~/.cache/treebp``.
-        revision: a tag or branch such as ``r2.14``; by default the repository's main branch.
+        name: of the repository, such as `UD_English-EWT`.
+        to: folder for treebanks; by default the user's cache, `~/.cache/treebp`.
+        revision: a tag or branch such as `r2.14`; by default the repository's main branch.
         base_url: of the contents API, without the treebank's name.
         progress: called with a file's name, the bytes received so far and their number in the end.
 
@@ -96,7 +96,7 @@ def download_treebank(
 
 
 def cache_folder() -> Path:
-    """Return the folder for downloaded treebanks, ``$XDG_CACHE_HOME/treebp`` or ``~/.cache/treebp``."""
+    """Return the folder for downloaded treebanks, `$XDG_CACHE_HOME/treebp` or `~/.cache/treebp`."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "treebp"
 
 

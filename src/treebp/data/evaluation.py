@@ -52,7 +52,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The outcome of ``evaluate``; only ``with_punctuation`` counts what the punctuation rule leaves out.
+    """The outcome of `evaluate`; only `with_punctuation` counts what the punctuation rule leaves out.
 
     Attributes:
         punctuation: the rule.
@@ -126,7 +126,7 @@ def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence], *, punctuatio
     Args:
         gold: sentences with all their heads.
         system: the same sentences, as parsed.
-        punctuation: which words not to score, see ``is_punctuation``.
+        punctuation: which words not to score, see `is_punctuation`.
 
     Raises:
         TreebankError: with both places, if the sentences or words differ, or a gold head is missing.

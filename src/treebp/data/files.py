@@ -41,11 +41,11 @@ def name_of(source: PathOrStream) -> str:
 
 
 def read_lines(source: PathOrStream) -> Iterator[bytes]:
-    r"""Yield the lines of a file, each with its line end; only ``\n`` ends a line.
+    r"""Yield the lines of a file, each with its line end; only `\n` ends a line.
 
     Args:
         source: a path (decompressed when it ends in .gz, .xz or .bz2), "-" for standard input, or an open
-            stream, which stays open: a binary one, or a text one with a binary one below, as from ``open``.
+            stream, which stays open: a binary one, or a text one with a binary one below, as from `open`.
 
     Raises:
         TreebankError: if a compressed file is damaged or cut short.
@@ -57,26 +57,46 @@ def read_lines(source: PathOrStream) -> Iterator[bytes]:
         [b'one\r\n', b'two']
 
     """
-    line = 0
+    line = 1
     try:
         with _open_reading(source) as stream:
             for text in stream:
-                line += 1
                 yield text
+                line += 1
     except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
         # Decompressors report damage as an OSError without a number; one with a number is the system's own.
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise TreebankError(
-            f"the compressed file is damaged or cut short after this line ({error}): get it again",
+            f"the compressed file is damaged or cut short here ({error}): get it again",
             name_of(source),
             line,
         ) from error
 
 
+def check_encoding(encoding: str) -> None:
+    """ValueError unless an encoding is known and extends ASCII, so that lines can be told apart before decoding.
+
+    Example:
+        >>> from treebp.data.files import check_encoding
+        >>> check_encoding("latin-1")
+        >>> check_encoding("utf-16")
+        Traceback (most recent call last):
+        ...
+        ValueError: 'utf-16' is not a known encoding that extends ASCII: convert the file to UTF-8
+
+    """
+    try:
+        usable = b"1\t\n".decode(encoding) == "1\t\n"
+    except (LookupError, UnicodeError):
+        usable = False
+    if not usable:
+        raise ValueError(f"{encoding!r} is not a known encoding that extends ASCII: convert the file to UTF-8")
+
+
 @contextmanager
 def open_writing(target: PathOrStream) -> Iterator[BinaryIO]:
-    """Open a binary stream that becomes the file ``target`` only when the block ends without an exception.
+    """Open a binary stream that becomes the file `target` only when the block ends without an exception.
 
     The text goes to a temporary name in the same folder, which is renamed at the end or removed after an
     error, so that a reader never meets half a file and a file may be rewritten while it is being read.

@@ -1,7 +1,7 @@
 """The head rules of Yamada and Matsumoto (2003): which child of a constituent is its head.
 
 A rule names the side from which the children are searched and a list of labels in order of preference; a group of
-labels joined by ``|`` counts as one. When no listed label is among the children, the first child from that side which
+labels joined by `|` counts as one. When no listed label is among the children, the first child from that side which
 is not punctuation is the head. `treebp.data.penn` says how the result compares with a published conversion.
 """
 

@@ -15,7 +15,7 @@ _EMPTY_NODE = re.compile(r"^[0-9]+\.[0-9]+\t", re.MULTILINE)
 
 @dataclass
 class Inventory:
-    """Counts over one treebank file, as ``take_inventory`` finds them.
+    """Counts over one treebank file, as `take_inventory` finds them.
 
     Attributes:
         path: the file's name.
@@ -72,7 +72,7 @@ def take_inventory(source: PathOrStream, *, encoding: str = "utf-8") -> Inventor
     r"""Read a treebank and count what it holds; cycles and missing heads are counted, not refused.
 
     Args:
-        source: a CoNLL-X or CoNLL-U file, as for ``read_conll``.
+        source: a CoNLL-X or CoNLL-U file, as for `read_conll`.
         encoding: of the file.
 
     Raises:

@@ -1,20 +1,20 @@
 """Penn Treebank brackets to dependencies.
 
-Traces and other empty elements (``-NONE-``) and the constituents that hold nothing else are removed, function tags
-and indices (``NP-SBJ-1``, ``NP=2``) are stripped from the labels, and each constituent's words hang on its head word,
+Traces and other empty elements (`-NONE-`) and the constituents that hold nothing else are removed, function tags
+and indices (`NP-SBJ-1`, `NP=2`) are stripped from the labels, and each constituent's words hang on its head word,
 found by the head rules of Yamada and Matsumoto (2003; see `treebp.data.head_rules`). A tree from brackets is therefore
 always projective and has one root.
 
 Measured against the dependency version of WSJ files 0001-0099 that is distributed with NLTK, all 46,451 heads of the
-1,921 sentences are equal. The skipping of punctuation and the rule for ``NX`` were chosen on these same files, so a
+1,921 sentences are equal. The skipping of punctuation and the rule for `NX` were chosen on these same files, so a
 label that is rare or absent there may be treated differently elsewhere. What to know, class by class:
 
-- Parentheticals, fragments and others without a listed child (``PRN FRAG UCP INTJ X``, coordinated ``PP``): the first
-  child from the rule's side, with punctuation skipped: ``-LRB- NP -RRB-`` is headed by its noun.
-- ``to`` is not a head: it modifies the verb of its ``VP`` (other versions of the rules make it the head).
-- Coordination has no rule of its own: a coordinated ``NP`` is headed by its last conjunct, a ``VP``, ``PP`` or ``UCP``
+- Parentheticals, fragments and others without a listed child (`PRN FRAG UCP INTJ X`, coordinated `PP`): the first
+  child from the rule's side, with punctuation skipped: `-LRB- NP -RRB-` is headed by its noun.
+- `to` is not a head: it modifies the verb of its `VP` (other versions of the rules make it the head).
+- Coordination has no rule of its own: a coordinated `NP` is headed by its last conjunct, a `VP`, `PP` or `UCP`
   by its first, and conjunctions and punctuation modify that head.
-- ``NX`` follows ``NP``.
+- `NX` follows `NP`.
 - The outermost, unlabelled bracket: with several constituents in it, the last that is not punctuation is the head.
 """
 
@@ -23,9 +23,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from treebp.data.errors import TreebankError
-from treebp.data.files import PathOrStream, name_of, read_lines
+from treebp.data.files import PathOrStream, check_encoding, name_of, read_lines
 from treebp.data.head_rules import head_child
-from treebp.data.sentence import Sentence
+from treebp.data.sentence import BYTE_ORDER_MARK, Sentence
 
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 _FUNCTION_TAGS = re.compile(r"(?<=.)[-=|].*")
@@ -34,14 +34,15 @@ _FUNCTION_TAGS = re.compile(r"(?<=.)[-=|].*")
 def read_penn(source: PathOrStream, *, encoding: str = "utf-8") -> Iterator[Sentence]:
     r"""Read the trees of a Penn Treebank file as dependency sentences, one by one.
 
-    The tag stands in both tag columns and every label is ``dep``. Words keep their escapes (``-LRB-``, ``1\/2``).
+    The tag stands in both tag columns and every label is `dep`. Words keep their escapes (`-LRB-`, `1\/2`).
 
     Args:
         source: a path (.gz, .xz and .bz2 are decompressed), "-" for standard input, or a binary stream.
-        encoding: of the file.
+        encoding: of the file; one that extends ASCII, such as "utf-8" or "latin-1".
 
     Raises:
         TreebankError: with file, line and column, if the brackets are malformed or hold no sentence.
+        ValueError: for an unknown encoding.
 
     Example:
         >>> import io
@@ -50,6 +51,7 @@ def read_penn(source: PathOrStream, *, encoding: str = "utf-8") -> Iterator[Sent
         [(['Trees', 'grow', '.'], [2, 0, 2])]
 
     """
+    check_encoding(encoding)
     path = name_of(source)
     empty = True
     builder = _TreeBuilder(path)
@@ -57,8 +59,9 @@ def read_penn(source: PathOrStream, *, encoding: str = "utf-8") -> Iterator[Sent
         try:
             text = line.decode(encoding)
         except UnicodeDecodeError as error:
-            raise TreebankError(f"not {encoding}: {error.reason}; name its encoding", path, number) from error
-        for token in _TOKEN.finditer(text):
+            reason = f"byte 0x{line[error.start]:02x} is not {encoding}: name the file's encoding"
+            raise TreebankError(f"{reason}, for example --encoding latin-1", path, number, error.start + 1) from error
+        for token in _TOKEN.finditer(text.removeprefix(BYTE_ORDER_MARK)):
             if sentence := builder.read(token[0], number, token.start() + 1):
                 empty = False
                 yield sentence

@@ -12,9 +12,9 @@ _HEAD, _LABEL, _MISC = 6, 7, 9
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    r"""One sentence as columns, each with one entry per word. To be read, not changed: see ``with_parse``.
+    r"""One sentence as columns, each with one entry per word. To be read, not changed: see `with_parse`.
 
-    Multiword tokens and empty nodes are no words; they live in ``text`` only. A missing value is "_", a
+    Multiword tokens and empty nodes are no words; they live in `text` only. A missing value is "_", a
     missing head is -1. Sentences are equal if their text is, wherever it was read.
 
     Attributes:
@@ -28,7 +28,7 @@ class Sentence:
         text: the lines of the file, comments, line ends and the blank lines after the sentence included.
         format: "conllx" or "conllu".
         source: the file's name, "" if there is none.
-        line: where ``text`` begins in the file, from 1.
+        line: where `text` begins in the file, from 1.
 
     Example:
         >>> from treebp.data.sentence import Sentence
@@ -133,7 +133,7 @@ class Sentence:
             comments: lines to stand after the present comments.
 
         Raises:
-            ValueError: as ``from_columns``, and for misc or comments in a CoNLL-X sentence.
+            ValueError: as `from_columns`, and for misc or comments in a CoNLL-X sentence.
 
         Example:
             >>> from treebp.data.sentence import Sentence
@@ -198,7 +198,7 @@ def find_cycle(heads: Sequence[int]) -> list[int]:
 
 
 def checked_heads(heads: Sequence[SupportsInt], count: int) -> list[int]:
-    """Return heads as integers; ValueError unless there are ``count``, within -1..count, without a cycle."""
+    """Return heads as integers; ValueError unless there are `count`, within -1..count, without a cycle."""
     tree = [int(head) for head in heads]
     if len(tree) != count:
         raise ValueError(f"{len(tree)} heads for {count} words")
@@ -232,7 +232,7 @@ def _head_text(head: int) -> str:
 
 
 def _merged(misc: str, additions: str) -> str:
-    """Add entries to the MISC column; ``misc`` may end in the line's carriage return, which stays last."""
+    """Add entries to the MISC column; `misc` may end in the line's carriage return, which stays last."""
     if additions == "_":
         return misc
     old = misc.rstrip("\r")
@@ -243,7 +243,7 @@ def _merged(misc: str, additions: str) -> str:
 
 
 def _rewritten(text: str, comments: list[str], rewrite: Callable[[int, list[str]], None]) -> str:
-    """Apply ``rewrite`` to the columns of each word, and put comments before the first row."""
+    """Apply `rewrite` to the columns of each word, and put comments before the first row."""
     body = text.removeprefix(BYTE_ORDER_MARK)
     lines = body.split("\n")
     first_row = next(index for index, line in enumerate(lines) if line.strip() and not line.startswith("#"))

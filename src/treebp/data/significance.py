@@ -56,7 +56,7 @@ def paired_test(correct: IntArray, other: IntArray, *, samples: int = 10_000, se
         seed: of the swaps.
 
     Raises:
-        ValueError: if the systems differ in their number of sentences, or ``samples`` is not positive.
+        ValueError: if the systems differ in their number of sentences, or `samples` is not positive.
 
     Example:
         >>> import numpy as np

@@ -14,6 +14,21 @@ from treebp.variables import Variable
 _STEEPEST = 1e5
 
 
+def checked_arcs(arcs: Mapping[tuple[int, int], Variable], name: str) -> int:
+    """The number of words; ValueError, beginning with the name, for no arc at all or one that cannot be in a tree."""
+    if not arcs:
+        raise ValueError(f"{name}: needs at least one arc")
+    words = max(modifier for _, modifier in arcs)
+    for (head, modifier), variable in arcs.items():
+        if head == modifier:
+            raise ValueError(f"{name}: arc {head} -> {modifier} leads from a word to itself")
+        if modifier not in range(1, words + 1) or head not in range(words + 1):
+            raise ValueError(f"{name}: arc {head} -> {modifier} is not between the root 0 and words 1 to {words}")
+        if variable.states != 2:
+            raise ValueError(f"{name}: arc {head} -> {modifier}: {variable.name} has {variable.states} states, not 2")
+    return words
+
+
 class _Tree:
     """Sums over trees by inside-outside on the messages' ratios (section 3.4 of the paper).
 
@@ -26,23 +41,14 @@ class _Tree:
 
     def __init__(self, arcs: Mapping[tuple[int, int], Variable], *, single_root: bool = False) -> None:
         name = type(self).__name__
-        words = max((modifier for _, modifier in arcs), default=0)
-        for (head, modifier), variable in arcs.items():
-            if head == modifier:
-                raise ValueError(f"{name}: arc {head} -> {modifier} leads from a word to itself")
-            if modifier < 1 or not 0 <= head <= words:
-                raise ValueError(f"{name}: arc {head} -> {modifier} is not between the root 0 and words 1 to {words}")
-            if variable.states != 2:
-                raise ValueError(
-                    f"{name}: arc {head} -> {modifier}: {variable.name} has {variable.states} states, not 2"
-                )
+        words = checked_arcs(arcs, name)
         self.variables = tuple(arcs.values())
         self.potentials = np.zeros(0)
         self.single_root = bool(single_root)
         self._size = words + 1
         self._heads: IntArray = np.array([head for head, _ in arcs], dtype=np.int64)
         self._modifiers: IntArray = np.array([modifier for _, modifier in arcs], dtype=np.int64)
-        if not arcs or self._gains(self._matrix(np.zeros(len(arcs))), self._matrix(np.zeros(len(arcs))))[0] == -np.inf:
+        if self._gains(self._matrix(np.zeros(len(arcs))), self._matrix(np.zeros(len(arcs))))[0] == -np.inf:
             raise ValueError(f"{name}: no tree over {words} words can be made of these {len(arcs)} arcs")
 
     def messages(self, incoming: FloatArray, potentials: FloatArray) -> tuple[FloatArray, FactorBackprop]:
@@ -90,7 +96,7 @@ class _Tree:
         return matrix
 
     def _gains(self, weights: FloatArray, direction: FloatArray) -> tuple[float, float, FloatArray, FloatArray]:
-        """log Z, log(dZ / d weight), and the derivatives of both along ``direction``."""
+        """log Z, log(dZ / d weight), and the derivatives of both along `direction`."""
         gains, slopes = np.empty_like(weights), np.empty_like(weights)
         log_z, slope = type(self)._log_gains(weights, direction, self._size, self.single_root, gains, slopes)
         return log_z, slope, gains, slopes
@@ -129,28 +135,43 @@ class _Tree:
 
 
 class ProjectiveTree(_Tree):
-    """The arcs that are ON form a projective dependency tree: PTREE of Smith and Eisner (2008).
+    """Allows the joint states in which the arcs that are ON form a projective tree: PTREE of Smith and Eisner (2008).
 
-    ``arcs`` maps (head, modifier) to a binary variable, 0 being the root; arcs that are not there are OFF.
-    ``single_root`` allows just one arc from the root; the paper allows any number.
+    Args:
+        arcs: {(head, modifier): binary variable}, 0 being the root; arcs that are not there are OFF.
+        single_root: whether the root has just one arc; the paper allows any number.
 
-    >>> from treebp.factor_graph import FactorGraph
-    >>> from treebp.propagation import propagate
-    >>> graph = FactorGraph()
-    >>> arcs = {(0, 1): graph.variable(), (0, 2): graph.variable(), (1, 2): graph.variable(), (2, 1): graph.variable()}
-    >>> _ = graph.constrain(ProjectiveTree(arcs))
-    >>> beliefs = propagate(graph, iterations=1)
-    >>> beliefs[arcs[0, 1]].round(3)
-    array([0.333, 0.667])
+    Raises:
+        ValueError: an arc that cannot be in a tree, a variable that is not binary, or arcs that form no tree.
+
+    Example:
+        >>> from treebp.factor_graph import FactorGraph
+        >>> from treebp.propagation import propagate
+        >>> graph = FactorGraph()
+        >>> arcs = {arc: graph.variable() for arc in [(0, 1), (0, 2), (1, 2), (2, 1)]}
+        >>> _ = graph.constrain(ProjectiveTree(arcs))
+        >>> propagate(graph, iterations=1)[arcs[0, 1]].round(3)
+        array([0.333, 0.667])
+
     """
 
     _log_gains = staticmethod(log_eisner.log_gains)
 
 
 class SpanningTree(_Tree):
-    """The arcs that are ON form a dependency tree whose arcs may cross, summed by the matrix-tree theorem.
+    """Allows the joint states in which the arcs that are ON form a tree, crossing or not (matrix-tree theorem).
 
-    Arguments as those of :class:`ProjectiveTree`.
+    Arguments and errors are those of `ProjectiveTree`.
+
+    Example:
+        >>> from treebp.factor_graph import FactorGraph
+        >>> from treebp.propagation import propagate
+        >>> graph = FactorGraph()
+        >>> arcs = {(h, m): graph.variable() for h in range(4) for m in range(1, 4) if h != m}
+        >>> _ = graph.constrain(SpanningTree(arcs))
+        >>> propagate(graph, iterations=1)[arcs[0, 1]].round(3)  # 8 of the 16 trees over three words
+        array([0.5, 0.5])
+
     """
 
     _log_gains = staticmethod(log_matrix_tree.log_gains)

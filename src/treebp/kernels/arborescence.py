@@ -12,7 +12,7 @@ from treebp.kernels._jit import kernel
 def best_arborescence(scores: FloatArray, size: int, single_root: bool, heads: IntArray) -> float:
     """Write the heads of the best tree over nodes 0..size-1; return its score, -inf where there is no tree.
 
-    With ``single_root`` each word in turn is tried as the only one below the root.
+    With `single_root` each word in turn is tried as the only one below the root.
     """
     if not single_root:
         return _best(scores.copy(), scores, size, heads)
@@ -33,7 +33,7 @@ def best_arborescence(scores: FloatArray, size: int, single_root: bool, heads: I
 
 @kernel
 def _best(work: FloatArray, scores: FloatArray, size: int, heads: IntArray) -> float:
-    """Contract cycles of best incoming arcs until there is none, then open them again; destroys ``work``."""
+    """Contract cycles of best incoming arcs until there is none, then open them again; destroys `work`."""
     alive = np.ones(size, np.bool_)
     chosen = np.zeros((size, size), np.int64)  # one row per contraction: the best head of every node at that time
     members = np.zeros((size, size), np.bool_)

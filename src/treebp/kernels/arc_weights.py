@@ -55,7 +55,7 @@ def product_from_logs(
     gain_slopes: FloatArray,
     out: FloatArray,
 ) -> None:
-    """Derivative of p(arc) = weight * gain / Z along ``direction`` of the scores."""
+    """Derivative of p(arc) = weight * gain / Z along `direction` of the scores."""
     for head in range(size):
         for modifier in range(1, size):
             marginal = math.exp(logits[head, modifier] + gains[head, modifier] - log_z)

@@ -1,13 +1,13 @@
 """Inside-outside over projective dependency trees in real arithmetic (Eisner, 1996).
 
 Every chart is a symmetric matrix: the item over positions i..j stands at [i, j] and at [j, i], so that each inner
-loop runs along two contiguous rows whichever end of the span it moves. ``right`` and ``left`` hold the complete items
-headed at the left and right end, ``arc_right`` and ``arc_left`` the incomplete ones, ``pair`` the sum over split points
-that both arcs share; ``out_arc``, the one exception, is indexed by head and modifier.
+loop runs along two contiguous rows whichever end of the span it moves. `right` and `left` hold the complete items
+headed at the left and right end, `arc_right` and `arc_left` the incomplete ones, `pair` the sum over split points
+that both arcs share; `out_arc`, the one exception, is indexed by head and modifier.
 
 Position 0 is the root. A tree with one root word is built over the words alone and attached at the end.
 
-``weights[head, modifier]`` must have been divided by each modifier's largest weight (every tree picks one head per
+`weights[head, modifier]` must have been divided by each modifier's largest weight (every tree picks one head per
 modifier, so this rescales all trees alike); whether the partition then stayed in range is the caller's to check.
 
 Indices are unsigned throughout: Numba then leaves out the test for negative ones and the loops vectorise.
@@ -66,7 +66,7 @@ def inside(weights: FloatArray, size: int, single_root: bool, charts: FloatArray
 
 @summing_kernel
 def outside(weights: FloatArray, size: int, single_root: bool, charts: FloatArray, gains: FloatArray) -> None:
-    """Fill the outside charts after ``inside``, and ``gains[head, modifier]`` = d partition / d weight."""
+    """Fill the outside charts after `inside`, and `gains[head, modifier]` = d partition / d weight."""
     right, left = charts[RIGHT], charts[LEFT]
     arc_right, arc_left, pair = charts[ARC_RIGHT], charts[ARC_LEFT], charts[PAIR]
     out_pair, out_right, out_left = charts[OUT_PAIR], charts[OUT_RIGHT], charts[OUT_LEFT]
@@ -127,9 +127,9 @@ def tangent(
     changes: FloatArray,
     gain_changes: FloatArray,
 ) -> float:
-    """Differentiate ``inside`` and ``outside`` in the direction ``change`` of the weights.
+    """Differentiate `inside` and `outside` in the direction `change` of the weights.
 
-    Needs the charts that both have filled; ``changes`` has their shape. Fills ``gain_changes`` and returns the
+    Needs the charts that both have filled; `changes` has their shape. Fills `gain_changes` and returns the
     change of the partition. Marginals being the gradient of log Z, this one pass gives the product of their
     (symmetric) Jacobian with any vector.
     """

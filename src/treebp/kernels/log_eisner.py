@@ -1,8 +1,8 @@
-"""Inside-outside over projective dependency trees in log arithmetic: slower than ``eisner``, and always in range.
+"""Inside-outside over projective dependency trees in log arithmetic: slower than `eisner`, and always in range.
 
 Each quantity is a pair of arrays: its logarithm, and the derivative of that logarithm in one given direction. A sum's
 derivative is then the average of its terms' derivatives, weighted by their shares, so nothing here can overflow.
-The charts are those of ``eisner``, symmetric in the ends of a span.
+The charts are those of `eisner`, symmetric in the ends of a span.
 """
 
 import math
@@ -27,7 +27,7 @@ from treebp.kernels.eisner import (
 
 @kernel
 def add(top: float, total: float, slope: float, term: float, term_slope: float) -> tuple[float, float, float]:
-    """Add exp(term) to the running sum ``exp(top) * total``, whose slope-weighted sum is ``exp(top) * slope``."""
+    """Add exp(term) to the running sum `exp(top) * total`, whose slope-weighted sum is `exp(top) * slope`."""
     if term == -math.inf:
         return top, total, slope
     if term <= top:
@@ -58,7 +58,7 @@ def _add_row(
     stop: int,
     shift: int,
 ) -> tuple[float, float, float]:
-    """Add the products of chart a's row and chart b's row, the second ``shift`` to the right."""
+    """Add the products of chart a's row and chart b's row, the second `shift` to the right."""
     top, total, slope = running
     for k in range(start, stop):
         term = values[a, row_a, k] + values[b, row_b, k + shift]
@@ -84,7 +84,7 @@ def log_inside(
     charts: FloatArray,
     slopes: FloatArray,
 ) -> tuple[float, float]:
-    """Fill the inside charts for positions 0..size-1; return log Z and its derivative along ``direction``."""
+    """Fill the inside charts for positions 0..size-1; return log Z and its derivative along `direction`."""
     first = 1 if single_root else 0
     empty = (-math.inf, 0.0, 0.0)
     for j in range(first, size):
@@ -121,7 +121,7 @@ def log_outside(
     gains: FloatArray,
     gain_slopes: FloatArray,
 ) -> None:
-    """After ``log_inside``: ``gains[head, modifier]`` = log(dZ / d weight) and its derivative along ``direction``."""
+    """After `log_inside`: `gains[head, modifier]` = log(dZ / d weight) and its derivative along `direction`."""
     first = 1 if single_root else 0
     last = size - 1
     gains[:size, :size] = -math.inf
@@ -174,7 +174,7 @@ def log_gains(
     gains: FloatArray,
     gain_slopes: FloatArray,
 ) -> tuple[float, float]:
-    """Fill ``gains[head, modifier]`` = log(dZ / d weight) and its derivative; return log Z and its derivative."""
+    """Fill `gains[head, modifier]` = log(dZ / d weight) and its derivative; return log Z and its derivative."""
     charts, slopes = np.empty((CHARTS, size, size)), np.empty((CHARTS, size, size))
     log_z, slope = log_inside(scores, direction, size, single_root, charts, slopes)
     log_outside(scores, direction, size, single_root, charts, slopes, gains, gain_slopes)
@@ -190,7 +190,7 @@ def sample(
     rng: np.random.Generator,
     heads: IntArray,
 ) -> None:
-    """Draw one tree from the charts of ``log_inside``."""
+    """Draw one tree from the charts of `log_inside`."""
     last = size - 1
     terms = np.full(size, -math.inf)
     stack = np.empty((2 * size + 2, 3), np.int64)  # complete items (chart, i, j) still to be expanded
@@ -239,7 +239,7 @@ def _draw_product(
     terms: FloatArray,
     rng: np.random.Generator,
 ) -> int:
-    """Index drawn in proportion to the product of two charts' rows, the second ``shift`` to the right."""
+    """Index drawn in proportion to the product of two charts' rows, the second `shift` to the right."""
     for k in range(start, stop):
         terms[k - start] = charts[a, row_a, k] + charts[b, row_b, k + shift]
     return start + draw(terms, stop - start, rng.random())

@@ -1,4 +1,4 @@
-"""The matrix-tree theorem without subtraction, in log arithmetic: slower than ``matrix_tree``, and always right.
+"""The matrix-tree theorem without subtraction, in log arithmetic: slower than `matrix_tree`, and always right.
 
 Take a walk that moves from each word to a head, drawn in proportion to the arc weights. Let u(h) be the probability
 that from h it reaches the root before it reaches modifier m. Then Z = c * sum_h w(h, m) u(h) with c the product of the
@@ -51,7 +51,7 @@ def _load(scores: FloatArray, direction: FloatArray, size: int, single_root: boo
 
 @kernel
 def _eliminate(matrix: FloatArray, size: int, pivot: int, low: int, high: int) -> Number:
-    """Take ``pivot`` out of the words low..high-1 that remain, and return its pivot weight (-inf: no head is left).
+    """Take `pivot` out of the words low..high-1 that remain, and return its pivot weight (-inf: no head is left).
 
     Row h of a word that is out is of no more use; its column holds where the walk from it first arrives.
     """
@@ -94,7 +94,7 @@ def log_gains(
     gains: FloatArray,
     gain_slopes: FloatArray,
 ) -> tuple[float, float]:
-    """Fill ``gains[head, modifier]`` = log(dZ / d weight) and its derivative; return log Z and its derivative."""
+    """Fill `gains[head, modifier]` = log(dZ / d weight) and its derivative; return log Z and its derivative."""
     gains[:size, :size] = -math.inf
     gain_slopes[:size, :size] = 0.0
     depth = 2
@@ -152,7 +152,7 @@ def log_gains(
 
 @kernel
 def exit_probabilities(scores: FloatArray, size: int, merged: IntArray, modifier: int, exits: FloatArray) -> None:
-    """Log probability, for every node that stands for itself, of reaching the root before ``modifier``."""
+    """Log probability, for every node that stands for itself, of reaching the root before `modifier`."""
     nodes = np.empty(size, np.int64)
     nodes[0], nodes[1] = 0, modifier
     count = 2

@@ -1,10 +1,10 @@
 """The matrix-tree theorem in real arithmetic: sums over all spanning trees, with one subtraction whose error is known.
 
-A walk that moves from each word to a head, drawn in proportion to the arc weights, carries all we need. ``sweep`` takes
+A walk that moves from each word to a head, drawn in proportion to the arc weights, carries all we need. `sweep` takes
 the words out one by one (Gauss-Jordan elimination on the Laplacian). Its entries keep their sign and each pivot is a
 sum of weights rather than the difference that textbooks give (Grassmann, Taksar and Heyman, 1985), so every entry
 comes out with full relative accuracy however badly conditioned the Laplacian is. Only the last step, from the inverse
-to the gains, subtracts; its error is bounded and returned, and the caller turns to ``log_matrix_tree`` where the bound
+to the gains, subtracts; its error is bounded and returned, and the caller turns to `log_matrix_tree` where the bound
 is too large.
 
 With one root word, arcs from the root count as infinitely light: pivots leave them out, and the last word left must
@@ -21,9 +21,9 @@ _TINY = 1e-280  # below this a pivot may have lost mass to underflow
 
 @kernel
 def sweep(weights: FloatArray, size: int, single_root: bool, matrix: FloatArray) -> float:
-    """Invert the Laplacian of ``weights[head, modifier]`` into ``matrix``; return log Z, or NaN when out of range.
+    """Invert the Laplacian of `weights[head, modifier]` into `matrix`; return log Z, or NaN when out of range.
 
-    With ``single_root`` the last word is left unswept.
+    With `single_root` the last word is left unswept.
     """
     matrix[:size, :size] = weights[:size, :size]
     log_partition = 0.0
@@ -55,7 +55,7 @@ def sweep(weights: FloatArray, size: int, single_root: bool, matrix: FloatArray)
 
 @kernel
 def gains(weights: FloatArray, size: int, single_root: bool, matrix: FloatArray, out: FloatArray) -> float:
-    """Fill ``out[head, modifier]`` = d log Z / d weight from the swept matrix; bound the error of weight * gain."""
+    """Fill `out[head, modifier]` = d log Z / d weight from the swept matrix; bound the error of weight * gain."""
     last = size - 1
     largest = 0.0
     out[:size, 0] = 0.0
@@ -98,7 +98,7 @@ def sweep_tangent(
     matrix: FloatArray,
     d_matrix: FloatArray,
 ) -> float:
-    """``sweep`` again, with the derivative of every entry along ``change`` in ``d_matrix``; return that of log Z."""
+    """`sweep` again, with the derivative of every entry along `change` in `d_matrix`; return that of log Z."""
     matrix[:size, :size] = weights[:size, :size]
     d_matrix[:size, :size] = change[:size, :size]
     slope = 0.0
@@ -134,7 +134,7 @@ def sweep_tangent(
 
 @kernel
 def gains_tangent(size: int, single_root: bool, matrix: FloatArray, d_matrix: FloatArray, out: FloatArray) -> None:
-    """Fill ``out`` with the derivatives of ``gains`` after ``sweep_tangent``."""
+    """Fill `out` with the derivatives of `gains` after `sweep_tangent`."""
     last = size - 1
     out[:size, 0] = 0.0
     if not single_root:

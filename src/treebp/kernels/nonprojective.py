@@ -44,7 +44,7 @@ def marginals(
 
 @kernel
 def product(scores: FloatArray, direction: FloatArray, lengths: IntArray, single_root: bool, out: FloatArray) -> None:
-    """Jacobian of the marginals times ``direction``; the Jacobian is symmetric."""
+    """Jacobian of the marginals times `direction`; the Jacobian is symmetric."""
     width = scores.shape[1]
     matrix, d_matrix = np.empty((width, width)), np.empty((width, width))
     logits, weights = np.empty((width, width)), np.empty((width, width))

@@ -53,7 +53,7 @@ def marginals(
 
 @kernel
 def product(scores: FloatArray, direction: FloatArray, lengths: IntArray, single_root: bool, out: FloatArray) -> None:
-    """Jacobian of the marginals times ``direction``; the Jacobian is symmetric."""
+    """Jacobian of the marginals times `direction`; the Jacobian is symmetric."""
     width = scores.shape[1]
     charts, changes = np.empty((eisner.CHARTS, width, width)), np.empty((eisner.CHARTS, width, width))
     logits, weights = np.empty((width, width)), np.empty((width, width))

@@ -27,7 +27,7 @@ def other_heads(logs: FloatArray) -> FloatArray:
 
 @kernel
 def other_heads_backward(logs: FloatArray, out: FloatArray, adjoint: FloatArray) -> FloatArray:
-    """Vector-Jacobian product of ``other_heads``."""
+    """Vector-Jacobian product of `other_heads`."""
     size = len(logs)
     gradient = np.zeros((size, size))
     for modifier in range(1, size):

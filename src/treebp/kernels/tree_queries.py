@@ -8,16 +8,18 @@ from treebp._types import FloatArray, IntArray
 from treebp.kernels._jit import kernel
 from treebp.kernels.arborescence import best_arborescence
 from treebp.kernels.best_projective import best_projective
+from treebp.kernels.log_sums import LARGEST_SCORE
 
 
 @kernel
 def first_bad_score(scores: FloatArray, lengths: IntArray) -> tuple[int, int, int]:
-    """(sentence, head, modifier) of the first NaN or +inf among the arcs that exist, or -1s."""
+    """(sentence, head, modifier) of the first arc with a score that is NaN, +inf or too large to add up, or -1s."""
     for b in range(len(lengths)):
         size = lengths[b] + 1
         for head in range(size):
             for modifier in range(1, size):
-                if head != modifier and not scores[b, head, modifier] < math.inf:
+                score = scores[b, head, modifier]
+                if head != modifier and not (score == -math.inf or abs(score) <= LARGEST_SCORE):
                     return b, head, modifier
     return -1, -1, -1
 

@@ -14,7 +14,7 @@ Its attachments are ambiguous on purpose, and mostly decided by two arcs togethe
 - **Comparison.** "more old books of the teachers than ...": "than" modifies the noun that has "more" (siblings).
 
 A few per cent of these go against the preference. The tags are those of the Penn Treebank and their universal
-counterparts, the labels those of Universal Dependencies, except that a preposition heads its object (``pobj``).
+counterparts, the labels those of Universal Dependencies, except that a preposition heads its object (`pobj`).
 """
 
 from typing import Literal

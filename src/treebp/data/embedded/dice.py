@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 class Dice:
     """Weighted choices from one stream of random numbers.
 
-    Everything rests on ``Random.random`` with a string as seed: the one sequence that Python promises not to change.
+    Everything rests on `Random.random` with a string as seed: the one sequence that Python promises not to change.
 
     Example:
         >>> dice = Dice("demo")

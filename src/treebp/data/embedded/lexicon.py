@@ -63,7 +63,7 @@ class Verb(NamedTuple):
 
 
 def _verbs(objects: str, *entries: str) -> tuple[Verb, ...]:
-    """Make verbs from entries such as ``see saw seen``; a single form is regular."""
+    """Make verbs from entries such as `see saw seen`; a single form is regular."""
     verbs = []
     for entry in entries:
         lemma, *forms = entry.split()
