@@ -1,0 +1,232 @@
+"""Belief propagation over arcs, pairs of arcs and one tree factor, in real arithmetic, and its derivative.
+
+Messages are ratios ON / OFF. A pair factor is 1 except where both arcs are ON, where it is e, so its message to one arc
+is (1 + e y) / (1 + y) with y the message from the other. The serial schedule of the paper comes down to: pair factors
+to arcs, arcs to the tree, the tree to arcs, arcs to pair factors. After the last iteration the beliefs are the
+marginals of the tree factor, so its messages are needed only where pair beliefs are.
+
+Arcs are sorted by modifier: those of modifier m are ``starts[m]`` to ``starts[m + 1] - 1``.
+"""
+
+import math
+
+import numpy as np
+
+from treebp._types import BoolArray, FloatArray, IntArray
+from treebp.kernels._jit import kernel
+from treebp.kernels.tree_factor import CHARTS, tree_gains, tree_tangent
+
+_FAR = 1e60  # a ratio beyond this, or below its inverse, is as good as certain
+
+
+@kernel
+def forward(
+    scores: FloatArray,
+    pair_scores: FloatArray,
+    first: IntArray,
+    second: IntArray,
+    heads: IntArray,
+    modifiers: IntArray,
+    starts: IntArray,
+    iterations: int,
+    projective: bool,
+    single_root: bool,
+    last_messages: bool,
+    weights: FloatArray,
+    gains: FloatArray,
+    charts: FloatArray,
+    to_arc: FloatArray,
+    to_pair: FloatArray,
+    beliefs: FloatArray,
+    log_partitions: FloatArray,
+    in_logs: BoolArray,
+) -> float:
+    """Run BP and fill the beliefs of arcs; return the largest change of a belief in the last iteration.
+
+    What happened is kept for ``backward``: per iteration the tree's ``weights`` and ``gains`` (size, size) and
+    ``charts``, the messages ``to_arc`` and ``to_pair`` (pairs, 2). ``to_pair[t]`` holds what iteration t received, so
+    ``to_pair[0]`` is the start; the last entry is filled if ``last_messages``. If there is no tree, the
+    beliefs are NaN.
+    """
+    size = len(starts)
+    count = len(scores)
+    pairs = len(pair_scores)
+    product = np.empty(count)
+    odds = np.empty(count)
+    strengths = np.exp(pair_scores)
+    unary = np.empty(count)
+    for m in range(1, size):  # only ratios within a modifier's arcs matter
+        top = scores[starts[m - 1] : starts[m]].max()
+        for a in range(starts[m - 1], starts[m]):
+            unary[a] = math.exp(scores[a] - top)
+    to_pair[0] = 1.0
+    residual = math.inf
+    for t in range(iterations):
+        product[:] = unary
+        for p in range(pairs):
+            e, a, b = strengths[p], first[p], second[p]
+            from_a, from_b = to_pair[t, p, 0], to_pair[t, p, 1]
+            to_a = (1.0 + e * from_b) / (1.0 + from_b)
+            to_b = (1.0 + e * from_a) / (1.0 + from_a)
+            to_arc[t, p, 0], to_arc[t, p, 1] = to_a, to_b
+            product[a] *= to_a
+            product[b] *= to_b
+        w = weights[t]
+        w[:] = 0.0
+        offset = 0.0
+        for m in range(1, size):
+            top = 0.0
+            for a in range(starts[m - 1], starts[m]):
+                top = max(top, product[a])
+            offset += math.log(top)
+            for a in range(starts[m - 1], starts[m]):
+                w[heads[a], m] = product[a] / top
+        log_z, in_logs[t] = tree_gains(w, size, projective, single_root, charts[min(t, len(charts) - 1)], gains[t])
+        log_partitions[t] = log_z
+        if log_z == -math.inf:
+            beliefs[:] = math.nan
+            return math.inf
+        residual = 0.0
+        for a in range(count):
+            belief = w[heads[a], modifiers[a]] * gains[t, heads[a], modifiers[a]]
+            if t > 0:
+                residual = max(residual, abs(belief - beliefs[a]))
+            beliefs[a] = belief
+        if t == iterations - 1 and not last_messages:
+            break
+        _odds(w, gains[t], heads, starts, product, odds)
+        for p in range(pairs):
+            to_pair[t + 1, p, 0] = odds[first[p]] / to_arc[t, p, 0]
+            to_pair[t + 1, p, 1] = odds[second[p]] / to_arc[t, p, 1]
+    return residual
+
+
+@kernel
+def _odds(
+    w: FloatArray, gains: FloatArray, heads: IntArray, starts: IntArray, product: FloatArray, odds: FloatArray
+) -> None:
+    """Odds of every arc: ON over OFF, OFF being the sum of the modifier's other heads (never 1 - p)."""
+    for m in range(1, len(starts)):
+        for a in range(starts[m - 1], starts[m]):
+            on = w[heads[a], m] * gains[heads[a], m]
+            off = 0.0
+            for b in range(starts[m - 1], starts[m]):
+                if b != a:
+                    off += w[heads[b], m] * gains[heads[b], m]
+            odds[a] = min(max(on / off, 1.0 / _FAR), _FAR) if off > 0.0 else _FAR
+
+
+@kernel
+def backward(
+    pair_scores: FloatArray,
+    first: IntArray,
+    second: IntArray,
+    heads: IntArray,
+    starts: IntArray,
+    iterations: int,
+    projective: bool,
+    single_root: bool,
+    weights: FloatArray,
+    gains: FloatArray,
+    charts: FloatArray,
+    to_pair: FloatArray,
+    log_partitions: FloatArray,
+    in_logs: BoolArray,
+    adjoint_beliefs: FloatArray,
+    adjoint_scores: FloatArray,
+    adjoint_pairs: FloatArray,
+) -> None:
+    """From dJ/d beliefs to dJ/d scores of arcs and pairs, through every iteration that ``forward`` has kept."""
+    size = len(starts)
+    count = len(heads)
+    pairs = len(pair_scores)
+    strengths = np.exp(pair_scores)
+    adjoint_to_pair = np.zeros((pairs, 2))  # of the logarithm of the message
+    of_odds = np.zeros(count)
+    of_marginals = np.empty(count)  # of their logarithm
+    change, tangent = np.zeros((size, size)), np.empty((size, size))
+    changes = np.empty((CHARTS, size, size))
+    adjoint_scores[:] = 0.0
+    adjoint_pairs[:] = 0.0
+    for step in range(iterations):
+        t = iterations - 1 - step
+        w, g = weights[t], gains[t]
+        for a in range(count):
+            of_odds[a] = 0.0
+        if step > 0:
+            for p in range(pairs):
+                of_odds[first[p]] += adjoint_to_pair[p, 0]
+                of_odds[second[p]] += adjoint_to_pair[p, 1]
+        _through_odds(w, g, heads, starts, of_odds, of_marginals)
+        if step == 0:
+            for m in range(1, size):
+                for a in range(starts[m - 1], starts[m]):
+                    of_marginals[a] = adjoint_beliefs[a] * w[heads[a], m] * g[heads[a], m]
+        for m in range(1, size):
+            for a in range(starts[m - 1], starts[m]):
+                gain = g[heads[a], m]
+                change[heads[a], m] = of_marginals[a] / gain if gain > 1e-250 else 0.0
+        slope = tree_tangent(
+            w, change, size, projective, single_root, log_partitions[t], in_logs[t], charts[t], changes, g, tangent
+        )
+        for m in range(1, size):
+            for a in range(starts[m - 1], starts[m]):
+                head = heads[a]
+                of_marginals[a] += w[head, m] * (tangent[head, m] - g[head, m] * slope)
+                adjoint_scores[a] += of_marginals[a]
+        for p in range(pairs):
+            e = strengths[p]
+            from_a, from_b = to_pair[t, p, 0], to_pair[t, p, 1]
+            of_to_a = of_marginals[first[p]] - adjoint_to_pair[p, 0]
+            of_to_b = of_marginals[second[p]] - adjoint_to_pair[p, 1]
+            with_a, with_b = e * from_a / (1.0 + e * from_a), e * from_b / (1.0 + e * from_b)
+            adjoint_pairs[p] += of_to_a * with_b + of_to_b * with_a
+            adjoint_to_pair[p, 0] = of_to_b * (with_a - from_a / (1.0 + from_a))
+            adjoint_to_pair[p, 1] = of_to_a * (with_b - from_b / (1.0 + from_b))
+
+
+@kernel
+def _through_odds(
+    w: FloatArray, gains: FloatArray, heads: IntArray, starts: IntArray, of_odds: FloatArray, out: FloatArray
+) -> None:
+    """From dJ/d log odds to dJ/d log marginals; odds that were cut off have no derivative."""
+    for m in range(1, len(starts)):
+        for a in range(starts[m - 1], starts[m]):
+            out[a] = 0.0
+        for a in range(starts[m - 1], starts[m]):
+            if of_odds[a] == 0.0:
+                continue
+            on = w[heads[a], m] * gains[heads[a], m]
+            off = 0.0
+            for b in range(starts[m - 1], starts[m]):
+                if b != a:
+                    off += w[heads[b], m] * gains[heads[b], m]
+            if not (off / _FAR < on < off * _FAR):
+                continue
+            out[a] += of_odds[a]
+            for b in range(starts[m - 1], starts[m]):
+                if b != a:
+                    out[b] -= of_odds[a] * w[heads[b], m] * gains[heads[b], m] / off
+
+
+@kernel
+def pair_beliefs(
+    pair_scores: FloatArray,
+    first: IntArray,
+    second: IntArray,
+    iterations: int,
+    to_arc: FloatArray,
+    to_pair: FloatArray,
+    out: FloatArray,
+) -> float:
+    """Belief that both arcs are ON, from the last messages; return what the pairs add to the Bethe log-partition."""
+    total = 0.0
+    for p in range(len(pair_scores)):
+        from_a, from_b = to_pair[iterations, p, 0], to_pair[iterations, p, 1]
+        both = math.exp(pair_scores[p]) * from_a * from_b
+        normaliser = 1.0 + from_a + from_b + both
+        out[p] = both / normaliser
+        odds_a = from_a * to_arc[iterations - 1, p, 0]
+        odds_b = from_b * to_arc[iterations - 1, p, 1]
+        total += math.log(normaliser / (1.0 + odds_a)) - math.log(1.0 + odds_b)
+    return total

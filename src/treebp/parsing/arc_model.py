@@ -1,0 +1,94 @@
+"""A log-linear model of arcs and pairs of arcs, and the sentences that it is trained on."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from treebp._types import BoolArray, FloatArray, IntArray
+from treebp.kernels import sentence as kernels
+from treebp.kernels.candidates import list_arcs
+from treebp.parsing.config import Factor, TemplateGroup
+from treebp.parsing.templates import arc_templates, no_pairs, pair_templates
+
+
+@dataclass(frozen=True, slots=True)
+class Arcs:
+    """Candidate arcs of a sentence, sorted by modifier: those of m are ``starts[m - 1]`` to ``starts[m] - 1``."""
+
+    heads: IntArray
+    modifiers: IntArray
+    starts: IntArray
+
+    @classmethod
+    def of(cls, keep: BoolArray) -> "Arcs":
+        """The arcs marked in a matrix (n + 1, n + 1)."""
+        return cls(*list_arcs(keep))
+
+    def marked(self, heads: IntArray) -> BoolArray:
+        """Which of the arcs belong to a tree, given by its heads (n,)."""
+        return np.equal(heads[self.modifiers - 1], self.heads)
+
+    def matrix(self, values: FloatArray, elsewhere: float) -> FloatArray:
+        """One value per arc as a matrix (n + 1, n + 1)."""
+        size = len(self.starts)
+        matrix = np.full((size, size), elsewhere)
+        matrix[self.heads, self.modifiers] = values
+        return matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A training sentence: its tokens, its candidate arcs, and which of them are right."""
+
+    tokens: IntArray
+    arcs: Arcs
+    gold: BoolArray
+
+
+class ArcModel:
+    """Weights of hashed features, and the factor graph that they score.
+
+    ``projective`` and ``single_root`` say which trees there are, ``iterations`` how often messages are passed.
+    """
+
+    def __init__(
+        self,
+        groups: Iterable[TemplateGroup],
+        factors: Iterable[Factor],
+        bits: int,
+        *,
+        projective: bool,
+        single_root: bool,
+        iterations: int = 1,
+    ) -> None:
+        groups, factors = tuple(groups), tuple(factors)
+        self.features: kernels.Features = (
+            arc_templates(groups),
+            pair_templates(groups) if "sibling" in factors else no_pairs(),
+            pair_templates(groups) if "grandparent" in factors else no_pairs(),
+            bits,
+        )
+        self.structure: kernels.Structure = (projective, single_root)
+        self.iterations = iterations
+        self.weights = np.zeros(1 << bits, np.float32)
+
+    def infer(self, tokens: IntArray, arcs: Arcs) -> tuple[FloatArray, float, int]:
+        """Beliefs of the arcs, the largest change of one in the last iteration, and the number of pair factors."""
+        return kernels.infer_sentence(
+            tokens,
+            arcs.heads,
+            arcs.modifiers,
+            arcs.starts,
+            self.features,
+            self.structure,
+            self.weights,
+            self.iterations,
+        )
+
+    def score(self, tokens: IntArray, arcs: Arcs) -> tuple[FloatArray, FloatArray, IntArray, int]:
+        """Scores of arcs and of pairs, the pairs' three positions, and how many pairs are siblings (the first ones)."""
+        scores, pair_scores, _, _, triples, siblings = kernels.score(
+            tokens, arcs.heads, arcs.modifiers, arcs.starts, self.features, self.structure, self.weights
+        )
+        return scores, pair_scores, triples, siblings

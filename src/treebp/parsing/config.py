@@ -1,0 +1,168 @@
+"""Everything that describes a training run, as one dataclass that reads and writes TOML."""
+
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+Objective = Literal["cll", "l2", "ar", "l2+ar"]
+Factor = Literal["grandparent", "sibling"]
+TemplateGroup = Literal["words", "tags", "coarse", "between", "prefixes", "lemmas", "morphology"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """How a parser is built and trained; the defaults are those that did best on development data.
+
+    >>> config = Config().override(["iterations=2", "factors=['sibling']"])
+    >>> config.iterations, config.factors
+    (2, ('sibling',))
+    >>> Config.from_toml(config.to_toml()) == config
+    True
+    """
+
+    objective: Objective = "l2"
+    factors: tuple[Factor, ...] = ("grandparent", "sibling")
+    inference: Literal["bp", "exact"] = "bp"
+    iterations: int = 4
+    """Iterations of belief propagation, in training and in parsing."""
+    tree: Literal["projective", "nonprojective"] = "projective"
+    root: Literal["auto", "single", "multiple"] = "auto"
+    """How many words may hang from the root; "auto" follows the training trees."""
+    decoder: Literal["mbr", "log-odds", "map"] = "mbr"
+    templates: tuple[TemplateGroup, ...] = ("words", "tags", "coarse", "between", "prefixes", "lemmas", "morphology")
+    """Groups of feature templates; those whose column a treebank does not fill are left out."""
+    weight_bits: int = 24
+    """The parser has 2**weight_bits hashed weights."""
+    labels: bool = True
+
+    pruner_weight_bits: int = 22
+    pruner_epochs: int = 3
+    pruner_rate: float = 0.1
+    pruner_folds: int = 4
+    """Training sentences are pruned by models that have not seen them, one per fold."""
+    prune_ratio: float = 1e-4
+    """Heads less probable than this times the word's best head are pruned."""
+    prune_heads: int = 10
+    """At most so many heads are kept per word."""
+    length_bounds: bool = False
+    """Also prune arcs longer than any in training between the same tags in the same direction."""
+
+    epochs: int = 10
+    minibatch: int = 14
+    rate: float = 0.0
+    """Learning rate; 0 tunes it on a sample of the training data."""
+    regularisation: float = 10.0
+    """The L2 penalty is this divided by the number of training sentences."""
+    temperature_start: float = 0.1
+    temperature_end: float = 1e-4
+    held_out: float = 0.1
+    """Share of the training sentences, the last ones, used as development data when none is given."""
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(Config)
+        for field in fields(self):
+            object.__setattr__(self, field.name, _checked(field.name, getattr(self, field.name), hints[field.name]))
+        for name, low, high in _RANGES:
+            if not low <= getattr(self, name) <= high:
+                raise ValueError(f"{name} = {getattr(self, name)} is not between {low:g} and {high:g}")
+        if self.inference == "exact" and "sibling" in self.factors:
+            raise ValueError("inference = 'exact' knows no 'sibling' factors: leave them out, or use 'bp'")
+        if self.inference == "exact" and self.factors and self.tree == "nonprojective":
+            raise ValueError("inference = 'exact' needs tree = 'projective' when there are 'grandparent' factors")
+
+    @classmethod
+    def from_toml(cls, text: str, source: str = "configuration") -> "Config":
+        """Read TOML; keys that are left out keep their defaults. Raises ValueError for anything else that is wrong."""
+        try:
+            values = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise ValueError(f"{source}: {error}") from None
+        return cls()._with(values, source)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Config":
+        """Read a TOML file."""
+        return cls.from_toml(Path(path).read_text(encoding="utf-8"), str(path))
+
+    def override(self, settings: Iterable[str]) -> "Config":
+        """Replace values by settings of the form ``key=value``, the value as in TOML or a bare word."""
+        values: dict[str, Any] = {}
+        for setting in settings:
+            key, equals, value = setting.partition("=")
+            if not equals:
+                raise ValueError(f"setting {setting!r} is not of the form key=value")
+            try:
+                values[key.strip()] = tomllib.loads(f"value = {value}")["value"]
+            except tomllib.TOMLDecodeError:
+                values[key.strip()] = value.strip()
+        return self._with(values, "setting")
+
+    def to_toml(self) -> str:
+        """All values as TOML."""
+        return "".join(f"{key} = {_toml(value)}\n" for key, value in asdict(self).items())
+
+    def _with(self, values: dict[str, Any], source: str) -> "Config":
+        known = {field.name for field in fields(self)}
+        for key in values:
+            if key not in known:
+                raise ValueError(f"{source}: unknown key {key!r}; the keys are {', '.join(sorted(known))}")
+        try:
+            return replace(self, **values)
+        except ValueError as error:
+            raise ValueError(f"{source}: {error}") from None
+
+
+_RANGES = [
+    ("iterations", 1, 1000),
+    ("weight_bits", 10, 30),
+    ("pruner_weight_bits", 10, 30),
+    ("pruner_epochs", 1, 1000),
+    ("pruner_rate", 1e-9, 1e3),
+    ("pruner_folds", 1, 100),
+    ("prune_ratio", 0.0, 1.0),
+    ("prune_heads", 1, 10**6),
+    ("epochs", 1, 10000),
+    ("minibatch", 1, 10**6),
+    ("rate", 0.0, 1e3),
+    ("regularisation", 0.0, 1e9),
+    ("temperature_start", 1e-6, 1e3),
+    ("temperature_end", 1e-6, 1e3),
+    ("held_out", 0.01, 0.5),
+    ("seed", 0, 2**32 - 1),
+]
+
+
+def _checked(name: str, value: Any, kind: Any) -> Any:
+    """The value as its declared type, or a ValueError that says what would be right."""
+    if get_origin(kind) is Literal:
+        if value not in get_args(kind):
+            raise ValueError(f"{name} = {value!r} is none of {', '.join(map(repr, get_args(kind)))}")
+        return value
+    if get_origin(kind) is tuple:
+        if isinstance(value, str):
+            value = [part.strip() for part in value.split(",") if part.strip()]
+        if not isinstance(value, list | tuple):
+            raise ValueError(f"{name} = {value!r} is not a list")
+        chosen = [_checked(name, part, get_args(kind)[0]) for part in value]
+        return tuple(option for option in get_args(get_args(kind)[0]) if option in chosen)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is not kind:
+        raise ValueError(f"{name} = {value!r} is not of type {kind.__name__}")
+    return value
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return f'"{value}"' if isinstance(value, str) else repr(value)

@@ -1,0 +1,70 @@
+"""One-file storage of arrays with a JSON header: safetensors, so a file from a stranger can do no harm."""
+
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from treebp._types import AnyArray
+
+VERSION = 1
+
+
+def write_tensors(path: Path, kind: str, header: Mapping[str, Any], tensors: Mapping[str, AnyArray]) -> None:
+    """Write a file of some kind; it appears under its name only when complete."""
+    arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+    body = {"kind": kind, "version": VERSION, "header": header, "checksums": _checksums(arrays)}
+    text = json.dumps(body, ensure_ascii=False)
+    metadata = {"treebp": text, "checksum": str(zlib.crc32(text.encode()))}
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        save_file(arrays, temporary, metadata=metadata)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def read_tensors(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+    """Read the header and the arrays; ValueError if the file is not whole, not ours, or from a newer version."""
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            text = metadata.get("treebp")
+            if text is None:
+                raise ValueError(f"{path} is not a {kind}")
+            if metadata.get("checksum") != str(zlib.crc32(text.encode())):
+                raise ValueError(f"{path} is damaged: its header does not match its checksum")
+            body = json.loads(text)
+            if body["kind"] != kind:
+                raise ValueError(f"{path} is a {body['kind']}, not a {kind}")
+            if body["version"] > VERSION:
+                raise ValueError(f"{path} has format version {body['version']}: upgrade treebp, which reads {VERSION}")
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise ValueError(f"{path} is damaged or not a {kind}: {error}") from None
+    if body["checksums"] != _checksums(tensors):
+        raise ValueError(f"{path} is damaged: its contents do not match their checksums")
+    return body["header"], tensors
+
+
+def pack(weights: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Which entries are not zero, as bits, and those entries."""
+    used = weights != 0.0
+    return np.packbits(used), weights[used]
+
+
+def unpack(bits: AnyArray, values: AnyArray, count: int) -> AnyArray:
+    """The reverse of ``pack``."""
+    weights = np.zeros(count, np.float32)
+    weights[np.unpackbits(bits, count=count).astype(np.bool_)] = values
+    return weights
+
+
+def _checksums(arrays: Mapping[str, AnyArray]) -> dict[str, int]:
+    return {name: zlib.crc32(array.reshape(-1).view(np.uint8)) for name, array in arrays.items()}

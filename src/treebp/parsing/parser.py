@@ -1,0 +1,314 @@
+"""The parser: train it, use it, store it."""
+
+import os
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict
+from itertools import islice, repeat
+from pathlib import Path
+
+import numpy as np
+
+from treebp._types import BoolArray, FloatArray, IntArray
+from treebp.data.punctuation import is_punctuation
+from treebp.data.sentence import Sentence
+from treebp.parsing.arc_model import ArcModel, Arcs, Example
+from treebp.parsing.config import Config
+from treebp.parsing.decoding import decode, k_best
+from treebp.parsing.encoding import Encoding
+from treebp.parsing.exact import exact_trees
+from treebp.parsing.label_templates import label_templates
+from treebp.parsing.labels import LabelModel
+from treebp.parsing.model_file import pack, read_tensors, unpack, write_tensors
+from treebp.parsing.parse import Parse
+from treebp.parsing.preparation import (
+    PruningReport,
+    fingerprint,
+    legal_tree,
+    split_off,
+    tree_structure,
+    with_heads,
+)
+from treebp.parsing.pruner import Pruner, cross_fitted, train_pruner
+from treebp.parsing.training import EpochReport, Progress, train_model
+
+_KIND = "treebp model"
+_CHUNK = 8  # sentences that a thread parses at a time
+_Known = Mapping[int, int]
+_Forbidden = Collection[tuple[int, int]]
+
+
+class Parser:
+    """A dependency parser.
+
+    >>> from treebp.data.embedded import embedded_treebank
+    >>> config = Config(epochs=2, pruner_epochs=1, weight_bits=18, pruner_weight_bits=16, rate=0.05)
+    >>> parser = Parser(config)
+    >>> reports = parser.fit(embedded_treebank("train")[:120], embedded_treebank("dev")[:20], threads=1)
+    >>> parse = next(parser.parse(embedded_treebank("test")[:1]))
+    >>> len(parse.heads) == len(parse.labels) == len(parse.sentence)
+    True
+    >>> 0.0 < parse.expected_accuracy <= 1.0
+    True
+    """
+
+    def __init__(self, config: Config | None = None) -> None:
+        self.config = config or Config()
+        self.reports: list[EpochReport] = []
+        self.pruning: dict[str, PruningReport] = {}
+        self._encoding: Encoding | None = None
+
+    def fit(
+        self,
+        train: Iterable[Sentence],
+        dev: Iterable[Sentence] | None = None,
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        checkpoint: Path | None = None,
+    ) -> list[EpochReport]:
+        """Train on sentences with heads, and keep the weights that do best on ``dev``.
+
+        Without ``dev``, the last tenth of ``train`` (``config.held_out``) is kept back for it. The result depends on
+        data and configuration alone, not on the number of threads. With a ``checkpoint`` path training can be
+        interrupted after any epoch and continued by the same call.
+        """
+        config, threads, progress = self.config, _threads(threads), progress or Progress()
+        sentences = with_heads(list(train), "training")
+        if dev is None:
+            sentences, held_out = split_off(sentences, config.held_out)
+        else:
+            held_out = with_heads(list(dev), "development")
+        structure = tree_structure(config, sentences)
+        self._encoding = encoding = Encoding.of(sentences)
+        tokens = [encoding.encode(sentence) for sentence in sentences]
+        gold = [np.array(sentence.heads, dtype=np.int64) for sentence in sentences]
+        legal = [legal_tree(sentence.heads, structure) for sentence in sentences]
+
+        words = sum(map(len, gold))
+        progress.start("pruner", words * config.pruner_epochs * max(1, config.pruner_folds))
+        keep = cross_fitted(tokens, legal, config, structure, threads, progress.advance)
+        self._pruner = train_pruner(tokens, legal, config, structure, threads, progress.advance)
+        self.pruning["train"] = PruningReport.of(keep, gold)
+        if config.objective == "cll":
+            gold = legal
+            for kept, heads in zip(keep, legal, strict=True):
+                kept[heads, np.arange(1, len(heads) + 1)] = True
+        elif self.pruning["train"].oracle == 0.0:
+            raise ValueError("pruning left no right arc at all: raise prune_heads or lower prune_ratio")
+        examples = []
+        for sentence, kept, heads in zip(tokens, keep, gold, strict=True):
+            arcs = Arcs.of(kept)
+            examples.append(Example(sentence, arcs, arcs.marked(heads)))
+
+        self._labels = LabelModel.fit(
+            tokens,
+            [np.array(sentence.heads, dtype=np.int64) for sentence in sentences],
+            [sentence.labels if config.labels else ["_"] * len(sentence) for sentence in sentences],
+            label_templates(encoding.available(config.templates)),
+            seed=config.seed,
+        )
+        self._model = self._new_model(structure)
+        development = _Development(self, held_out)
+        self.pruning["dev"] = development.pruning
+        self.reports = train_model(
+            self._model,
+            examples,
+            development.score,
+            config,
+            threads=threads,
+            progress=progress,
+            checkpoint=checkpoint,
+            fingerprint=fingerprint(config, sentences, held_out),
+        )
+        return self.reports
+
+    def parse(
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        threads: int | None = None,
+        kbest: int = 0,
+        known: Iterable[_Known] | None = None,
+        forbidden: Iterable[_Forbidden] | None = None,
+    ) -> Iterator[Parse]:
+        """Parse sentences as they come, in order, looking only a little ahead.
+
+        ``known`` gives, for each sentence, heads that are settled, as {modifier: head}; ``forbidden`` gives arcs
+        (head, modifier) that must not be. Raises ValueError where these leave no tree. ``kbest`` asks for that many
+        alternatives.
+        """
+        if self._encoding is None:
+            raise ValueError("this parser has not been trained: call fit, or Parser.load a model")
+        items = zip(sentences, known or repeat({}), forbidden or repeat(()), strict=False)
+        workers = _threads(threads)
+        if workers == 1:
+            for sentence, heads, arcs in items:
+                yield self._parse(sentence, heads, arcs, kbest)
+            return
+        waiting: deque[Future[list[Parse]]] = deque()
+        with ThreadPoolExecutor(workers) as pool:
+            while chunk := list(islice(items, _CHUNK)):
+                waiting.append(pool.submit(lambda part: [self._parse(*item, kbest) for item in part], chunk))
+                if len(waiting) > 3 * workers:
+                    yield from waiting.popleft().result()
+            while waiting:
+                yield from waiting.popleft().result()
+
+    def save(self, path: str | Path) -> None:
+        """Write everything that parsing needs to one file, which appears only when complete."""
+        if self._encoding is None:
+            raise ValueError("this parser has not been trained: there is nothing to save")
+        projective, single_root = self._model.structure
+        header = {
+            "config": self.config.to_toml(),
+            "values": self._encoding.values,
+            "tag_map": self._encoding.tag_map,
+            "projective": projective,
+            "single_root": single_root,
+            "labels": self._labels.labels,
+            "reports": [asdict(report) for report in self.reports],
+            "pruning": {name: asdict(report) for name, report in self.pruning.items()},
+        }
+        used, values = pack(self._model.weights)
+        pruner_used, pruner_values = pack(self._pruner.model.weights)
+        tensors = {
+            "weights_used": used,
+            "weights": values,
+            "pruner_weights_used": pruner_used,
+            "pruner_weights": pruner_values,
+            "length_bounds": self._pruner.bounds,
+            **{f"labels.{name}": array for name, array in self._labels.state().items()},
+        }
+        write_tensors(Path(path), _KIND, header, tensors)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Parser":
+        """Read a parser that was saved. Raises ValueError for a file that is damaged, or of a newer version."""
+        header, tensors = read_tensors(Path(path), _KIND)
+        parser = cls(Config.from_toml(header["config"], str(path)))
+        config = parser.config
+        parser._encoding = Encoding(header["values"], header["tag_map"])
+        structure = bool(header["projective"]), bool(header["single_root"])
+        parser._model = parser._new_model(structure)
+        parser._model.weights = unpack(tensors["weights_used"], tensors["weights"], 1 << config.weight_bits)
+        pruner_model = Pruner.new_model(config, structure)
+        pruner_model.weights = unpack(
+            tensors["pruner_weights_used"], tensors["pruner_weights"], 1 << config.pruner_weight_bits
+        )
+        parser._pruner = Pruner(pruner_model, config, tensors["length_bounds"])
+        state = {name.removeprefix("labels."): array for name, array in tensors.items() if name.startswith("labels.")}
+        parser._labels = LabelModel.from_state(
+            header["labels"], label_templates(parser._encoding.available(config.templates)), state
+        )
+        parser.reports = [EpochReport(**report) for report in header["reports"]]
+        parser.pruning = {name: PruningReport(**report) for name, report in header["pruning"].items()}
+        return parser
+
+    def _new_model(self, structure: tuple[bool, bool]) -> ArcModel:
+        assert self._encoding is not None
+        config = self.config
+        return ArcModel(
+            self._encoding.available(config.templates),
+            config.factors,
+            config.weight_bits,
+            projective=structure[0],
+            single_root=structure[1],
+            iterations=config.iterations,
+        )
+
+    def _parse(self, sentence: Sentence, known: _Known, forbidden: _Forbidden, kbest: int) -> Parse:
+        assert self._encoding is not None
+        n = len(sentence)
+        names = self._labels.labels
+        if n == 0:
+            nothing = Arcs.of(np.zeros((1, 1), np.bool_))
+            return Parse(
+                sentence, np.zeros(0, np.int64), [], nothing, np.zeros(0), names, np.zeros((0, len(names))), [], 0, 0.0
+            )
+        tokens = self._encoding.encode(sentence)
+        allowed = _constrained(n, known, forbidden) if known or forbidden else None
+        try:
+            arcs = Arcs.of(self._pruner.keep(tokens, allowed))
+        except ValueError:
+            where = f"{sentence.source}:{sentence.line}: " if sentence.source else ""
+            raise ValueError(
+                f"{where}known and forbidden arcs leave no tree: {dict(known)}, {list(forbidden)}"
+            ) from None
+        beliefs, residual, pairs, heads = self._infer(tokens, arcs)
+        numbers, probabilities = self._labels.predict(tokens, heads)
+        return Parse(
+            sentence,
+            heads,
+            [names[number] for number in numbers],
+            arcs,
+            beliefs,
+            names,
+            probabilities,
+            k_best(self._model, arcs, beliefs, kbest) if kbest else [],
+            pairs,
+            residual,
+        )
+
+    def _infer(self, tokens: IntArray, arcs: Arcs) -> tuple[FloatArray, float, int, IntArray]:
+        """Beliefs, residual, number of pairs, and the heads of the tree decoded."""
+        model, config = self._model, self.config
+        exact = config.inference == "exact"
+        if exact and config.factors:
+            trees, triples = exact_trees(model, tokens, arcs)
+            beliefs, residual, pairs = trees.marginals[arcs.heads, arcs.modifiers], 0.0, len(triples)
+        else:
+            beliefs, residual, pairs = model.infer(tokens, arcs)
+        return beliefs, residual, pairs, decode(config.decoder, model, tokens, arcs, beliefs, exact=exact)
+
+
+class _Development:
+    """Development data, pruned once, parsed after every epoch."""
+
+    def __init__(self, parser: Parser, sentences: Sequence[Sentence]) -> None:
+        assert parser._encoding is not None
+        self._parser = parser
+        self._sentences = sentences
+        self._tokens = [parser._encoding.encode(sentence) for sentence in sentences]
+        self._gold = [np.array(sentence.heads, dtype=np.int64) for sentence in sentences]
+        self._scored = [~is_punctuation(sentence, "unicode") for sentence in sentences]
+        keep = [parser._pruner.keep(tokens) for tokens in self._tokens]
+        self._arcs = [Arcs.of(kept) for kept in keep]
+        self.pruning = PruningReport.of(keep, self._gold)
+
+    def score(self) -> tuple[float, float]:
+        """Unlabelled and labelled attachment score in percent, without punctuation (all of it, if there is no else)."""
+        right = labelled = words = 0
+        labels = self._parser._labels
+        for sentence, tokens, arcs, gold, scored in zip(
+            self._sentences, self._tokens, self._arcs, self._gold, self._scored, strict=True
+        ):
+            heads = self._parser._infer(tokens, arcs)[3]
+            numbers, _ = labels.predict(tokens, heads)
+            correct = (heads == gold) & scored
+            same = np.array([labels.labels[a] == b for a, b in zip(numbers, sentence.labels, strict=True)])
+            right += int(correct.sum())
+            labelled += int((correct & same).sum())
+            words += int(scored.sum())
+        return 100.0 * right / max(words, 1), 100.0 * labelled / max(words, 1)
+
+
+def _threads(threads: int | None) -> int:
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads must be at least 1, not {threads}")
+    return threads or os.cpu_count() or 1
+
+
+def _constrained(n: int, known: _Known, forbidden: _Forbidden) -> BoolArray:
+    """The arcs that known heads and forbidden arcs leave."""
+    allowed = ~np.eye(n + 1, dtype=np.bool_)
+    allowed[:, 0] = False
+    for head, modifier in [*((head, modifier) for modifier, head in known.items()), *forbidden]:
+        if not (1 <= modifier <= n and 0 <= head <= n and head != modifier):
+            raise ValueError(f"arc {head} -> {modifier} is not between the root 0 and {n} words")
+    for modifier, head in known.items():
+        allowed[np.arange(n + 1) != head, modifier] = False
+    for head, modifier in forbidden:
+        allowed[head, modifier] = False
+    return allowed

@@ -1,0 +1,119 @@
+"""Which arcs a parser looks at: those that an exact first-order model does not find hopeless."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from treebp._types import BoolArray, IntArray
+from treebp.kernels.candidates import within_bounds
+from treebp.kernels.sentence import prune_sentence
+from treebp.parsing.arc_model import ArcModel, Arcs, Example
+from treebp.parsing.config import Config
+from treebp.parsing.learning import run_epoch
+from treebp.parsing.optimiser import AdaGrad
+from treebp.parsing.templates import ATTRIBUTES
+
+_FINE = ATTRIBUTES.index("fine")
+
+
+class Pruner:
+    """An exact first-order model with few features, and the longest arc seen between each two tags.
+
+    ``bounds[head tag, modifier tag, direction]`` is the greatest length in training, 0 for pairs never seen, which are
+    not bounded; an empty array bounds nothing.
+    """
+
+    def __init__(self, model: ArcModel, config: Config, bounds: IntArray) -> None:
+        self.model = model
+        self.config = config
+        self.bounds = bounds
+
+    @staticmethod
+    def new_model(config: Config, structure: tuple[bool, bool]) -> ArcModel:
+        """A pruner's model, its weights zero."""
+        bits = config.pruner_weight_bits
+        return ArcModel(("words", "tags"), (), bits, projective=structure[0], single_root=structure[1])
+
+    def allowed(self, tokens: IntArray) -> BoolArray:
+        """Arcs within the length bounds, as a matrix (n + 1, n + 1)."""
+        return within_bounds(tokens[1:-1, _FINE].copy(), self.bounds)
+
+    def keep(self, tokens: IntArray, allowed: BoolArray | None = None) -> BoolArray:
+        """The arcs that survive, as a matrix (n + 1, n + 1); there is always a tree among them.
+
+        ``allowed`` replaces the length bounds. Raises ValueError if those arcs admit no tree.
+        """
+        model = self.model
+        keep = prune_sentence(
+            tokens,
+            self.allowed(tokens) if allowed is None else allowed,
+            model.features,
+            model.structure,
+            model.weights,
+            self.config.prune_ratio,
+            self.config.prune_heads,
+        )
+        if not keep.any():
+            raise ValueError("the arcs that are allowed make no tree")
+        return keep
+
+
+def train_pruner(
+    tokens: Sequence[IntArray],
+    trees: Sequence[IntArray],
+    config: Config,
+    structure: tuple[bool, bool],
+    threads: int,
+    advance: Callable[[int], None],
+) -> Pruner:
+    """Fit a pruner to sentences and their trees by conditional log-likelihood; ``advance`` hears of words done."""
+    model = Pruner.new_model(config, structure)
+    bounds = _longest(tokens, trees) if config.length_bounds else np.zeros((0, 0, 2), np.int64)
+    pruner = Pruner(model, config, bounds)
+    examples = []
+    for sentence, heads in zip(tokens, trees, strict=True):
+        allowed = pruner.allowed(sentence)
+        allowed[heads, np.arange(1, len(heads) + 1)] = True
+        arcs = Arcs.of(allowed)
+        examples.append(Example(sentence, arcs, arcs.marked(heads)))
+    optimiser = AdaGrad(model, config.pruner_rate, config.regularisation / len(examples), threads)
+    for epoch in range(config.pruner_epochs):
+        run_epoch(optimiser, examples, config, "cll", seed=(config.seed, 0, epoch), advance=advance)
+    return pruner
+
+
+def cross_fitted(
+    tokens: Sequence[IntArray],
+    trees: Sequence[IntArray],
+    config: Config,
+    structure: tuple[bool, bool],
+    threads: int,
+    advance: Callable[[int], None],
+) -> list[BoolArray]:
+    """What is kept of each training sentence, by pruners that have not seen it.
+
+    A pruner keeps fewer heads of the sentences that it was fitted to than of new ones; a parser trained on those
+    would never meet again the competition that it was trained against.
+    """
+    count, folds = len(tokens), min(config.pruner_folds, len(tokens))
+    if folds == 1:
+        pruner = train_pruner(tokens, trees, config, structure, threads, advance)
+        return [pruner.keep(sentence) for sentence in tokens]
+    keep: list[BoolArray] = [np.empty(0, np.bool_)] * count
+    for fold in range(folds):
+        seen = [k for k in range(count) if k % folds != fold]
+        pruner = train_pruner([tokens[k] for k in seen], [trees[k] for k in seen], config, structure, threads, advance)
+        for k in range(fold, count, folds):
+            keep[k] = pruner.keep(tokens[k])
+    return keep
+
+
+def _longest(tokens: Sequence[IntArray], trees: Sequence[IntArray]) -> IntArray:
+    """The longest arc between each two tags in each direction; see :class:`Pruner`."""
+    tags = 1 + max(int(sentence[:, _FINE].max()) for sentence in tokens)  # unknown tags are number 0: never bounded
+    bounds = np.zeros((tags, tags, 2), np.int64)
+    for sentence, heads in zip(tokens, trees, strict=True):
+        modifiers = np.arange(1, len(heads) + 1)
+        where = sentence[heads + 1, _FINE], sentence[modifiers + 1, _FINE], (modifiers > heads).astype(np.int64)
+        np.maximum.at(bounds, where, np.abs(modifiers - heads))
+    return bounds
