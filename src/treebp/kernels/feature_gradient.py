@@ -39,7 +39,7 @@ def _list_coded(
     keys: AnyArray, code: int, bits: int, adjoint: float, indices: AnyArray, values: AnyArray, count: int
 ) -> int:
     for t in range(len(keys)):
-        indices[count + t] = index(mix(keys[t], code), bits)
+        indices[count + t] = index(keys[t], code, bits)
         values[count + t] = adjoint
     return count + len(keys)
 
@@ -122,7 +122,7 @@ def list_pairs_gradient(
             prefix_keys(tokens, a, b, of_ab, seed, atoms, prefixes)
             last_a, last_b = a, b
         for t in range(len(prefixes)):
-            indices[count + t] = index(mix(prefixes[t], triple_value(tokens, c, completing[t], order)), bits)
+            indices[count + t] = index(mix(prefixes[t], triple_value(tokens, c, completing[t], order)), 0, bits)
             values[count + t] = adjoint
         count += len(prefixes)
         sums[0, order, b, c] += adjoint

@@ -24,7 +24,7 @@ from treebp.kernels._jit import kernel
 HEAD, MODIFIER, ARC, BETWEEN, SIBLING, GRANDPARENT = (k << 20 for k in range(1, 7))
 OF_BC, OF_AC = 1 << 18, 1 << 19  # added to the seed of pairs for templates on two tokens
 SLOTS = 4
-CODES = 22  # distance codes go up to here
+CODES = 15  # of direction and distance; code 0 means none
 ORDERS = 8
 
 # Templates of arcs on the head alone, on the modifier alone, on both; attributes looked at between them.
@@ -51,21 +51,10 @@ def start(seed: int) -> np.uint64:
 
 @kernel
 def distance_code(head: int, modifier: int) -> int:
-    """Direction and binned length of an arc, as a number from 2 to CODES - 1."""
+    """Direction and binned length of an arc, as a number from 1 to CODES - 1."""
     length = abs(head - modifier)
-    if length > 30:
-        length = 10
-    elif length > 20:
-        length = 9
-    elif length > 15:
-        length = 8
-    elif length > 10:
-        length = 7
-    elif length > 6:
-        length = 6
-    elif length > 4:
-        length = 5
-    return 2 * length + (head < modifier)
+    bin_ = (length > 1) + (length > 2) + (length > 4) + (length > 7) + (length > 12) + (length > 20)
+    return 1 + 2 * bin_ + (head < modifier)
 
 
 @kernel
@@ -95,9 +84,14 @@ def template_key(atoms: IntArray, templates: IntArray, t: int, key: np.uint64) -
 
 
 @kernel
-def index(key: np.uint64, bits: int) -> np.int64:
-    """The weight that a key stands for."""
-    return np.int64(key >> np.uint64(64 - bits))
+def index(key: np.uint64, code: int, bits: int) -> np.int64:
+    """The weight that a key joined with a code (0: none) stands for.
+
+    All codes of a key share a cache line of 16 weights, so that looking up a second one is cheap; where in the line
+    code 0 stands depends on the key, so that all places are used alike.
+    """
+    line = np.int64(key >> np.uint64(68 - bits))
+    return (line << 4) + ((np.int64(key) + code) & 15)
 
 
 @kernel
@@ -141,7 +135,7 @@ def between_features(
             tag = tokens[row, attribute]
             if stamps[1 + tag] != stamps[0]:
                 stamps[1 + tag] = stamps[0]
-                out[count] = index(mix(key, tag), bits)
+                out[count] = index(mix(key, tag), 0, bits)
                 count += 1
     return count
 
@@ -186,7 +180,7 @@ def coded_sum(weights: AnyArray, keys: AnyArray, code: int, bits: int) -> float:
     """Sum of the weights of some keys, each joined with a code."""
     total = 0.0
     for t in range(len(keys)):
-        total += weights[index(mix(keys[t], code), bits)]
+        total += weights[index(keys[t], code, bits)]
     return total
 
 
@@ -218,11 +212,11 @@ def score_arcs(
         arc_keys(tokens, head, modifier, of_both, atoms, keys)
         total = bare[0, head] + bare[1, modifier]
         for t in range(len(keys)):
-            total += weights[index(mix(keys[t], 0), bits)] + weights[index(mix(keys[t], code), bits)]
+            total += weights[index(keys[t], 0, bits)] + weights[index(keys[t], code, bits)]
         for t in range(len(of_head)):
-            total += weights[index(mix(head_keys[head, t], code), bits)]
+            total += weights[index(head_keys[head, t], code, bits)]
         for t in range(len(of_modifier)):
-            total += weights[index(mix(modifier_keys[modifier, t], code), bits)]
+            total += weights[index(modifier_keys[modifier, t], code, bits)]
         if len(between) > 0:
             count = between_features(tokens, head, modifier, between, bits, stamps, features)
             for k in range(count):
@@ -262,5 +256,5 @@ def score_pairs(
             sums[1, order, a, c] = coded_sum(weights, keys_ac, 0, bits)
         total = sums[0, order, b, c] + sums[1, order, a, c]
         for t in range(len(prefixes)):
-            total += weights[index(mix(prefixes[t], triple_value(tokens, c, completing[t], order)), bits)]
+            total += weights[index(mix(prefixes[t], triple_value(tokens, c, completing[t], order)), 0, bits)]
         out[p] = total

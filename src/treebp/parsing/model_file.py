@@ -67,4 +67,4 @@ def unpack(bits: AnyArray, values: AnyArray, count: int) -> AnyArray:
 
 
 def _checksums(arrays: Mapping[str, AnyArray]) -> dict[str, int]:
-    return {name: zlib.crc32(array.reshape(-1).view(np.uint8)) for name, array in arrays.items()}
+    return {name: zlib.crc32(array.tobytes()) for name, array in arrays.items()}
