@@ -12,12 +12,23 @@ from treebp.kernels.log_eisner import log_gains
 
 
 @kernel
-def in_range(partition: float, size: int) -> bool:
+def in_range(partition: float, weights: FloatArray, size: int) -> bool:
     """Whether nothing that matters to this partition can have been lost to underflow or overflow.
 
-    With weights of at most one, an item below 1e-308 completes in fewer than 6.75^n ways, and there are n^3 of them.
+    What is lost are products below 1e-308, fewer than n^3 of them. What each would be completed by to trees weighs no
+    more than the product over modifiers of their heads' weights, nor, these being at most one, than there are trees:
+    fewer than 6.75^n.
     """
-    return 0.0 < partition < 1e300 and math.log(partition) > 2.0 * size - 640.0
+    if not 0.0 < partition < 1e300:
+        return False
+    completion = 0.0
+    for modifier in range(1, size):
+        total = 0.0
+        for head in range(size):
+            total += weights[head, modifier]
+        completion += math.log(total)
+    completion = min(completion, size * math.log(6.75))
+    return math.log(partition) > completion + 3.0 * math.log(size) - 680.0
 
 
 @kernel
@@ -37,7 +48,7 @@ def marginals(
             log_partition[b] = -math.inf
             continue
         partition = eisner.inside(weights, size, single_root, charts)
-        if in_range(partition, size):
+        if in_range(partition, weights, size):
             log_partition[b] = offset + math.log(partition)
             eisner.outside(weights, size, single_root, charts, gains)
             scale = 1.0 / partition
@@ -64,7 +75,7 @@ def product(scores: FloatArray, direction: FloatArray, lengths: IntArray, single
         size = lengths[b] + 1
         arc_weights(scores[b], size, logits, weights)
         partition = eisner.inside(weights, size, single_root, charts)
-        if in_range(partition, size):
+        if in_range(partition, weights, size):
             eisner.outside(weights, size, single_root, charts, gains)
             for head in range(size):
                 for modifier in range(size):

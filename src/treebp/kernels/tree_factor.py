@@ -24,7 +24,7 @@ def tree_gains(
     """Fill the gains; return log Z, -inf if there is no tree, and whether log arithmetic was needed."""
     if projective:
         partition = eisner.inside(weights, size, single_root, charts)
-        if in_range(partition, size):
+        if in_range(partition, weights, size):
             eisner.outside(weights, size, single_root, charts, gains)
             scale = 1.0 / partition
             for head in range(size):
