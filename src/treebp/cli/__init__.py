@@ -8,8 +8,12 @@ from typer.core import TyperGroup
 
 from treebp.cli.convert import convert
 from treebp.cli.debug_data import debug_data
+from treebp.cli.demo import demo
 from treebp.cli.download import download
 from treebp.cli.evaluate import evaluate
+from treebp.cli.init_config import init_config
+from treebp.cli.parse import parse
+from treebp.cli.train import train
 
 # The panels of `treebp --help`, in the order in which their first command is registered.
 PARSER, DATA = "Parser", "Data"
@@ -27,11 +31,23 @@ class _Commands(TyperGroup):
                 raise
             _complain(_one_line(error))
             raise typer.Exit(1) from error
+        except SystemError as error:
+            # This is how Ctrl-C looks when it comes while a compiled kernel runs.
+            cause: BaseException | None = error
+            while cause is not None:
+                if isinstance(cause, KeyboardInterrupt):
+                    raise KeyboardInterrupt from error
+                cause = cause.__cause__
+            raise
 
 
 app = typer.Typer(cls=_Commands, rich_markup_mode="rich", pretty_exceptions_enable=False, add_completion=False)
 # A command's module imports what is slow to load inside its function: `treebp --help` loads all the modules.
+app.command(rich_help_panel=PARSER)(demo)
+app.command(rich_help_panel=PARSER)(train)
+app.command(rich_help_panel=PARSER)(parse)
 app.command(rich_help_panel=PARSER)(evaluate)
+app.command(rich_help_panel=PARSER)(init_config)
 app.command(rich_help_panel=DATA)(debug_data)
 app.command(rich_help_panel=DATA)(convert)
 app.command(rich_help_panel=DATA)(download)

@@ -16,7 +16,7 @@ import math
 from treebp._types import FloatArray
 from treebp.kernels._jit import kernel
 
-_TINY = 1e-280  # below this a pivot may have lost mass to underflow
+_TINY, _HUGE = 1e-280, 1e280  # a pivot outside may have lost mass to underflow, or be about to overflow
 
 
 @kernel
@@ -32,7 +32,7 @@ def sweep(weights: FloatArray, size: int, single_root: bool, matrix: FloatArray)
         degree = 0.0 if single_root else matrix[0, pivot]
         for head in range(pivot + 1, size):
             degree += matrix[head, pivot]
-        if not degree > _TINY:
+        if not _TINY < degree < _HUGE:
             return math.nan
         log_partition += math.log(degree)
         row = matrix[pivot]
@@ -47,7 +47,7 @@ def sweep(weights: FloatArray, size: int, single_root: bool, matrix: FloatArray)
                 for k in range(1, size):
                     target[k] += factor * row[k]
     if single_root:
-        if not matrix[0, stop] > _TINY:
+        if not _TINY < matrix[0, stop] < _HUGE:
             return math.nan
         log_partition += math.log(matrix[0, stop])
     return log_partition

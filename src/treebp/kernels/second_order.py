@@ -5,7 +5,7 @@ is (1 + e y) / (1 + y) with y the message from the other. The serial schedule of
 to arcs, arcs to the tree, the tree to arcs, arcs to pair factors. After the last iteration the beliefs are the
 marginals of the tree factor, so its messages are needed only where pair beliefs are.
 
-Arcs are sorted by modifier: those of modifier m are ``starts[m]`` to ``starts[m + 1] - 1``.
+Arcs are sorted by modifier: those of modifier m are ``starts[m - 1]`` to ``starts[m] - 1``.
 """
 
 import math
@@ -17,6 +17,9 @@ from treebp.kernels._jit import kernel
 from treebp.kernels.tree_factor import CHARTS, tree_gains, tree_tangent
 
 _FAR = 1e60  # a ratio beyond this, or below its inverse, is as good as certain
+_STRONGEST = 100.0  # as is what a pair with a score beyond this says
+_LARGEST = 1e250  # products of messages beyond this, or below its inverse, are taken in logs
+_FAINTEST = 1e-300  # no arc weighs less than this beside its modifier's best, so that a tree always remains
 
 
 @kernel
@@ -53,7 +56,7 @@ def forward(
     pairs = len(pair_scores)
     product = np.empty(count)
     odds = np.empty(count)
-    strengths = np.exp(pair_scores)
+    strengths = np.exp(np.minimum(np.maximum(pair_scores, -_STRONGEST), _STRONGEST))
     unary = np.empty(count)
     for m in range(1, size):  # only ratios within a modifier's arcs matter
         top = scores[starts[m - 1] : starts[m]].max()
@@ -73,20 +76,25 @@ def forward(
             product[b] *= to_b
         w = weights[t]
         w[:] = 0.0
-        offset = 0.0
+        for m in range(1, size):
+            largest = 0.0
+            for a in range(starts[m - 1], starts[m]):
+                largest = max(largest, product[a])
+            if not 1.0 / _LARGEST < largest < _LARGEST:
+                _products_by_logs(scores, first, second, to_arc[t], starts, product)
+                break
         for m in range(1, size):
             top = 0.0
             for a in range(starts[m - 1], starts[m]):
                 top = max(top, product[a])
-            offset += math.log(top)
             for a in range(starts[m - 1], starts[m]):
-                w[heads[a], m] = product[a] / top
+                w[heads[a], m] = max(product[a] / top, _FAINTEST)
         log_z, in_logs[t] = tree_gains(w, size, projective, single_root, charts[min(t, len(charts) - 1)], gains[t])
         log_partitions[t] = log_z
         if log_z == -math.inf:
             beliefs[:] = math.nan
             return math.inf
-        residual = 0.0
+        residual = 0.0 if t > 0 else math.inf  # nothing to compare the first beliefs with
         for a in range(count):
             belief = w[heads[a], modifiers[a]] * gains[t, heads[a], modifiers[a]]
             if t > 0:
@@ -99,6 +107,21 @@ def forward(
             to_pair[t + 1, p, 0] = odds[first[p]] / to_arc[t, p, 0]
             to_pair[t + 1, p, 1] = odds[second[p]] / to_arc[t, p, 1]
     return residual
+
+
+@kernel
+def _products_by_logs(
+    scores: FloatArray, first: IntArray, second: IntArray, to_arc: FloatArray, starts: IntArray, product: FloatArray
+) -> None:
+    """The products of messages to each arc, beside its modifier's largest, where plain floats overflow."""
+    product[:] = scores
+    for p in range(len(first)):
+        product[first[p]] += math.log(to_arc[p, 0])
+        product[second[p]] += math.log(to_arc[p, 1])
+    for m in range(1, len(starts)):
+        top = product[starts[m - 1] : starts[m]].max()
+        for a in range(starts[m - 1], starts[m]):
+            product[a] = math.exp(product[a] - top)
 
 
 @kernel
@@ -140,7 +163,7 @@ def backward(
     size = len(starts)
     count = len(heads)
     pairs = len(pair_scores)
-    strengths = np.exp(pair_scores)
+    strengths = np.exp(np.minimum(np.maximum(pair_scores, -_STRONGEST), _STRONGEST))
     adjoint_to_pair = np.zeros((pairs, 2))  # of the logarithm of the message
     of_odds = np.zeros(count)
     of_marginals = np.empty(count)  # of their logarithm
@@ -223,7 +246,7 @@ def pair_beliefs(
     total = 0.0
     for p in range(len(pair_scores)):
         from_a, from_b = to_pair[iterations, p, 0], to_pair[iterations, p, 1]
-        both = math.exp(pair_scores[p]) * from_a * from_b
+        both = math.exp(min(max(pair_scores[p], -_STRONGEST), _STRONGEST)) * from_a * from_b
         normaliser = 1.0 + from_a + from_b + both
         out[p] = both / normaliser
         odds_a = from_a * to_arc[iterations - 1, p, 0]

@@ -1,1 +1,8 @@
 """The dependency parser: features, pruning, training, model files."""
+
+from treebp.parsing.config import Config
+from treebp.parsing.parse import Parse
+from treebp.parsing.parser import Parser
+from treebp.parsing.training import EpochReport, Progress
+
+__all__ = ["Config", "EpochReport", "Parse", "Parser", "Progress"]

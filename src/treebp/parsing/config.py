@@ -28,23 +28,32 @@ class Config:
     """
 
     objective: Objective = "l2"
+    """What training minimises: negative (surrogate) log-likelihood, L2 distance, annealed risk, or L2 and then risk."""
     factors: tuple[Factor, ...] = ("grandparent", "sibling")
+    """Pairs of arcs that are scored together; none for a first-order model."""
     inference: Literal["bp", "exact"] = "bp"
+    """Belief propagation, or the dynamic program there is for first order, and for grandparents in projective trees."""
     iterations: int = 4
     """Iterations of belief propagation, in training and in parsing."""
     tree: Literal["projective", "nonprojective"] = "projective"
+    """Whether arcs may cross."""
     root: Literal["auto", "single", "multiple"] = "auto"
     """How many words may hang from the root; "auto" follows the training trees."""
     decoder: Literal["mbr", "log-odds", "map"] = "mbr"
+    """How a tree is picked: by expected accuracy, by log-odds of arcs, or by score."""
     templates: tuple[TemplateGroup, ...] = ("words", "tags", "coarse", "between", "prefixes", "lemmas", "morphology")
     """Groups of feature templates; those whose column a treebank does not fill are left out."""
     weight_bits: int = 24
     """The parser has 2**weight_bits hashed weights."""
     labels: bool = True
+    """Whether arcs get labels."""
 
     pruner_weight_bits: int = 22
+    """The pruner has 2**pruner_weight_bits weights."""
     pruner_epochs: int = 3
+    """Passes over the training data for the pruner."""
     pruner_rate: float = 0.1
+    """The pruner's learning rate."""
     pruner_folds: int = 4
     """Training sentences are pruned by models that have not seen them, one per fold."""
     prune_ratio: float = 1e-4
@@ -55,16 +64,21 @@ class Config:
     """Also prune arcs longer than any in training between the same tags in the same direction."""
 
     epochs: int = 10
+    """Passes over the training data, for each objective in turn."""
     minibatch: int = 14
+    """Sentences per update of the weights."""
     rate: float = 0.0
     """Learning rate; 0 tunes it on a sample of the training data."""
     regularisation: float = 10.0
     """The L2 penalty is this divided by the number of training sentences."""
     temperature_start: float = 0.1
+    """Annealed risk's temperature at the first update."""
     temperature_end: float = 1e-4
+    """Annealed risk's temperature at the last update."""
     held_out: float = 0.1
     """Share of the training sentences, the last ones, used as development data when none is given."""
     seed: int = 1
+    """All that is random follows from it."""
 
     def __post_init__(self) -> None:
         hints = get_type_hints(Config)
@@ -90,7 +104,11 @@ class Config:
     @classmethod
     def load(cls, path: str | Path) -> "Config":
         """Read a TOML file."""
-        return cls.from_toml(Path(path).read_text(encoding="utf-8"), str(path))
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path}: {error}") from None
+        return cls.from_toml(text, str(path))
 
     def override(self, settings: Iterable[str]) -> "Config":
         """Replace values by settings of the form ``key=value``, the value as in TOML or a bare word."""

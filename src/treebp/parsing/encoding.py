@@ -36,7 +36,9 @@ class Encoding:
     @classmethod
     def of(cls, sentences: Sequence[Sentence]) -> "Encoding":
         """Number what these sentences contain, in order of first occurrence."""
-        tag_map = default_mapping({tag for sentence in sentences for tag in sentence.coarse_tags})
+        has_fine_tags = any(tag != "_" for sentence in sentences for tag in sentence.fine_tags)
+        coarse = {tag for sentence in sentences for tag in sentence.coarse_tags}
+        tag_map = default_mapping(coarse) if has_fine_tags else None
         seen: dict[str, dict[str, None]] = {attribute: {} for attribute in ATTRIBUTES}
         for sentence in sentences:
             for attribute, column in zip(ATTRIBUTES, _columns(sentence, tag_map), strict=True):

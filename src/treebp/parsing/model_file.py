@@ -24,14 +24,21 @@ def write_tensors(path: Path, kind: str, header: Mapping[str, Any], tensors: Map
     metadata = {"treebp": text, "checksum": str(zlib.crc32(text.encode()))}
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
+        temporary.touch()
+        mode = temporary.stat().st_mode  # what the user's umask gives; safetensors makes private files
         save_file(arrays, temporary, metadata=metadata)
+        temporary.chmod(mode)
         os.replace(temporary, path)
+    except SafetensorError as error:
+        raise OSError(f"{path} cannot be written: {error}") from None
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def read_tensors(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     """Read the header and the arrays; ValueError if the file is not whole, not ours, or from a newer version."""
+    with path.open("rb"):  # an error that names the file, if it cannot be opened
+        pass
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
@@ -45,12 +52,13 @@ def read_tensors(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, AnyAr
                 raise ValueError(f"{path} is a {body['kind']}, not a {kind}")
             if body["version"] > VERSION:
                 raise ValueError(f"{path} has format version {body['version']}: upgrade treebp, which reads {VERSION}")
+            header, checksums = body["header"], body["checksums"]
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except SafetensorError as error:
+    except (SafetensorError, json.JSONDecodeError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is damaged or not a {kind}: {error}") from None
-    if body["checksums"] != _checksums(tensors):
+    if checksums != _checksums(tensors):
         raise ValueError(f"{path} is damaged: its contents do not match their checksums")
-    return body["header"], tensors
+    return header, tensors
 
 
 def pack(weights: AnyArray) -> tuple[AnyArray, AnyArray]:
@@ -60,11 +68,20 @@ def pack(weights: AnyArray) -> tuple[AnyArray, AnyArray]:
 
 
 def unpack(bits: AnyArray, values: AnyArray, count: int) -> AnyArray:
-    """The reverse of ``pack``."""
+    """The reverse of ``pack``; ValueError if the arrays do not fit each other, or hold no numbers."""
+    if bits.shape != ((count + 7) // 8,) or bits.dtype != np.uint8:
+        raise ValueError(f"{bits.shape} bytes of type {bits.dtype} do not say which of {count} features are used")
+    used = np.unpackbits(bits, count=count).astype(np.bool_)
+    if values.shape != (np.count_nonzero(used),) or not np.isfinite(values).all():
+        raise ValueError(f"{values.shape} values are not the weights of {np.count_nonzero(used)} features")
     weights = np.zeros(count, np.float32)
-    weights[np.unpackbits(bits, count=count).astype(np.bool_)] = values
+    weights[used] = values
     return weights
 
 
 def _checksums(arrays: Mapping[str, AnyArray]) -> dict[str, int]:
-    return {name: zlib.crc32(array.tobytes()) for name, array in arrays.items()}
+    """Of contents, types and shapes."""
+    return {
+        name: zlib.crc32(array.tobytes(), zlib.crc32(f"{array.dtype} {array.shape}".encode()))
+        for name, array in arrays.items()
+    }

@@ -58,6 +58,8 @@ class Parse:
 
         In CoNLL-U, ``marginals`` writes each head's probability into MISC, and alternatives become comments.
         """
+        if not len(self.heads):
+            return self.sentence
         misc = [f"HeadProb={p:.3f}" for p in self.head_probabilities] if marginals else None
         comments = [
             f"# alternative {rank} accuracy={accuracy:.4f} heads={' '.join(map(str, heads))}"

@@ -7,10 +7,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from itertools import islice, repeat
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from treebp._types import BoolArray, FloatArray, IntArray
+from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
 from treebp.data.punctuation import is_punctuation
 from treebp.data.sentence import Sentence
 from treebp.parsing.arc_model import ArcModel, Arcs, Example
@@ -72,9 +73,22 @@ class Parser:
 
         Without ``dev``, the last tenth of ``train`` (``config.held_out``) is kept back for it. The result depends on
         data and configuration alone, not on the number of threads. With a ``checkpoint`` path training can be
-        interrupted after any epoch and continued by the same call.
+        interrupted after any epoch and continued by the same call. A parser whose training fails stays as it was.
         """
-        config, threads, progress = self.config, _threads(threads), progress or Progress()
+        trained = Parser(self.config)
+        trained._fit(train, dev, _threads(threads), progress or Progress(), checkpoint)
+        self.__dict__.update(trained.__dict__)
+        return self.reports
+
+    def _fit(
+        self,
+        train: Iterable[Sentence],
+        dev: Iterable[Sentence] | None,
+        threads: int,
+        progress: Progress,
+        checkpoint: Path | None,
+    ) -> None:
+        config = self.config
         sentences = with_heads(list(train), "training")
         if dev is None:
             sentences, held_out = split_off(sentences, config.held_out)
@@ -87,7 +101,8 @@ class Parser:
         legal = [legal_tree(sentence.heads, structure) for sentence in sentences]
 
         words = sum(map(len, gold))
-        progress.start("pruner", words * config.pruner_epochs * max(1, config.pruner_folds))
+        folds = min(config.pruner_folds, len(sentences))
+        progress.start("pruner", words * config.pruner_epochs * max(2, folds))
         keep = cross_fitted(tokens, legal, config, structure, threads, progress.advance)
         self._pruner = train_pruner(tokens, legal, config, structure, threads, progress.advance)
         self.pruning["train"] = PruningReport.of(keep, gold)
@@ -122,7 +137,6 @@ class Parser:
             checkpoint=checkpoint,
             fingerprint=fingerprint(config, sentences, held_out),
         )
-        return self.reports
 
     def parse(
         self,
@@ -141,7 +155,7 @@ class Parser:
         """
         if self._encoding is None:
             raise ValueError("this parser has not been trained: call fit, or Parser.load a model")
-        items = zip(sentences, known or repeat({}), forbidden or repeat(()), strict=False)
+        items = _with_constraints(sentences, known, forbidden)
         workers = _threads(threads)
         if workers == 1:
             for sentence, heads, arcs in items:
@@ -187,7 +201,14 @@ class Parser:
     def load(cls, path: str | Path) -> "Parser":
         """Read a parser that was saved. Raises ValueError for a file that is damaged, or of a newer version."""
         header, tensors = read_tensors(Path(path), _KIND)
-        parser = cls(Config.from_toml(header["config"], str(path)))
+        try:
+            return cls._from_file(header, tensors)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise ValueError(f"{path} is not a {_KIND} that can be used: {error}") from None
+
+    @classmethod
+    def _from_file(cls, header: Mapping[str, Any], tensors: Mapping[str, AnyArray]) -> "Parser":
+        parser = cls(Config.from_toml(header["config"]))
         config = parser.config
         parser._encoding = Encoding(header["values"], header["tag_map"])
         structure = bool(header["projective"]), bool(header["single_root"])
@@ -278,7 +299,7 @@ class _Development:
         self.pruning = PruningReport.of(keep, self._gold)
 
     def score(self) -> tuple[float, float]:
-        """Unlabelled and labelled attachment score in percent, without punctuation (all of it, if there is no else)."""
+        """Unlabelled and labelled attachment score in percent, without punctuation (Unicode rule)."""
         right = labelled = words = 0
         labels = self._parser._labels
         for sentence, tokens, arcs, gold, scored in zip(
@@ -292,6 +313,19 @@ class _Development:
             labelled += int((correct & same).sum())
             words += int(scored.sum())
         return 100.0 * right / max(words, 1), 100.0 * labelled / max(words, 1)
+
+
+def _with_constraints(
+    sentences: Iterable[Sentence], known: Iterable[_Known] | None, forbidden: Iterable[_Forbidden] | None
+) -> Iterator[tuple[Sentence, _Known, _Forbidden]]:
+    """Each sentence with its constraints; ValueError if there are fewer of those than of sentences."""
+    of_known: Iterator[_Known] = repeat({}) if known is None else iter(known)
+    of_forbidden: Iterator[_Forbidden] = repeat(()) if forbidden is None else iter(forbidden)
+    for number, sentence in enumerate(sentences):
+        try:
+            yield sentence, next(of_known), next(of_forbidden)
+        except StopIteration:
+            raise ValueError(f"known or forbidden arcs are given for {number} sentences only") from None
 
 
 def _threads(threads: int | None) -> int:

@@ -24,9 +24,13 @@ class Pruner:
     """
 
     def __init__(self, model: ArcModel, config: Config, bounds: IntArray) -> None:
+        if bounds.shape != (len(bounds), len(bounds), 2) or bounds.dtype != np.int64:
+            raise ValueError(
+                f"length bounds of shape {bounds.shape} and type {bounds.dtype}: (tags, tags, 2) integers expected"
+            )
         self.model = model
         self.config = config
-        self.bounds = bounds
+        self.bounds = np.ascontiguousarray(bounds)
 
     @staticmethod
     def new_model(config: Config, structure: tuple[bool, bool]) -> ArcModel:

@@ -1,0 +1,125 @@
+"""What ``treebp demo`` shows: in the terminal, and the same as a page of HTML."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+
+from treebp.cli._plot import line_plot
+from treebp.cli._tree_drawing import draw_arcs
+from treebp.parsing.parse import Parse
+
+_BAR = 20
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>treebp demo</title>
+<style>
+:root {{ color-scheme: light dark; font-family: system-ui, sans-serif; line-height: 1.5 }}
+body {{ max-width: 46rem; margin: 2rem auto; padding: 0 1rem }}
+table {{ border-collapse: collapse }}
+td, th {{ padding: 0.2rem 1rem 0.2rem 0; text-align: right; border-bottom: 1px solid #8886 }}
+td:first-child, th:first-child {{ text-align: left }}
+.best {{ font-weight: bold }}
+svg {{ max-width: 100%; height: auto }}
+pre {{ line-height: 1.25; overflow-x: auto }}
+</style>
+</head>
+<body>
+<h1>Training for approximate inference</h1>
+<p>{intent}</p>
+{plot}
+<table>
+<tr><th>training</th><th>iterations</th><th>UAS</th><th>LAS</th><th>seconds</th></tr>
+{rows}
+</table>
+<h2>A sentence as parsed</h2>
+<pre>{tree}</pre>
+<h2>Next</h2>
+<pre>{commands}</pre>
+</body>
+</html>
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model of the demo; the scores are those on test sentences, in percent."""
+
+    training: str
+    iterations: int
+    uas: float
+    las: float
+    seconds: float
+
+
+def score_table(rows: Sequence[Row]) -> Table:
+    """The scores with a bar for each, which begins just below the lowest."""
+    low, high = min(row.uas for row in rows) - 0.5, max(row.uas for row in rows)
+    numbers = (Column(name, justify="right") for name in ("iterations", "UAS", "LAS", "seconds"))
+    table = Table("training", *numbers, "")
+    for row in rows:
+        table.add_row(
+            row.training,
+            str(row.iterations),
+            f"{row.uas:.2f}",
+            f"{row.las:.2f}",
+            f"{row.seconds:.1f}",
+            "█" * max(1, round(_BAR * (row.uas - low) / (high - low))),
+            style="bold green" if row.uas == high else "",
+        )
+    return table
+
+
+def score_plot(rows: Sequence[Row]) -> str:
+    """The accuracies against the number of iterations, a line per kind of training, as SVG."""
+    series: dict[str, list[float]] = {}
+    for row in rows:
+        series.setdefault(row.training, []).append(row.uas)
+    points = sorted({row.iterations for row in rows})
+    return line_plot(points, series, across="iterations of belief propagation", up="test UAS")
+
+
+def tree_text(parse: Parse) -> str:
+    """A parsed sentence with its arcs, the probability of each head, and the right head where another was found."""
+    table = Table.grid(
+        *(Column(justify=side) for side in ("left", "left", "left", "left", "right", "left")), padding=(0, 1)
+    )
+    gold = parse.sentence.heads
+    for number, arcs in enumerate(draw_arcs(parse.heads.tolist())):
+        head = gold[number]
+        right = head in (-1, parse.heads[number])
+        table.add_row(
+            arcs,
+            Text(parse.sentence.forms[number]),
+            Text(parse.sentence.fine_tags[number]),
+            Text(parse.labels[number]),
+            f"{parse.head_probabilities[number]:.2f}",
+            Text("" if right else f"should be below {parse.sentence.forms[head - 1] if head else 'the root'}"),
+        )
+    console = Console(width=120, color_system=None, force_terminal=False)
+    with console.capture() as capture:
+        console.print(table)
+    return "\n".join(line.rstrip() for line in capture.get().splitlines())
+
+
+def page(intent: str, rows: Sequence[Row], tree: str, commands: Sequence[str]) -> str:
+    """The whole report as one file that needs no other."""
+    best = max(row.uas for row in rows)
+    cells = "\n".join(
+        f"<tr{' class=best' if row.uas == best else ''}><td>{escape(row.training)}</td><td>{row.iterations}</td>"
+        f"<td>{row.uas:.2f}</td><td>{row.las:.2f}</td><td>{row.seconds:.1f}</td></tr>"
+        for row in rows
+    )
+    return _PAGE.format(
+        intent=escape(intent),
+        plot=score_plot(rows),
+        rows=cells,
+        tree=escape(tree),
+        commands=escape("\n".join(commands)),
+    )

@@ -1,0 +1,44 @@
+"""How ``treebp train`` shows and logs its epochs."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+
+from treebp.cli._progress import WordsBar
+from treebp.parsing.training import EpochReport, Progress
+
+_COLUMNS = "{:>5}  {:<9}  {:>10}  {:>7}  {:>7}  {:>8}  {:>8}  {}"
+_TITLES = ("epoch", "objective", "value", "dev UAS", "dev LAS", "words/s", "rate", "")
+
+
+class TrainingDisplay:
+    """A line per epoch, above a live bar if there is a terminal, and a JSON line per epoch in a file.
+
+    A run that is resumed reports its earlier epochs again, so the file is begun anew and always holds one whole run.
+    """
+
+    def __init__(self, console: Console, bar: WordsBar, log: Path) -> None:
+        self._console = console
+        self._log = log
+        self._begun = False
+        self.progress = Progress(bar.start, bar.advance, self._epoch)
+
+    def _epoch(self, report: EpochReport) -> None:
+        if not self._begun:
+            self._console.print(_COLUMNS.format(*_TITLES).rstrip(), style="bold")
+        with open(self._log, "a" if self._begun else "w", encoding="utf-8") as log:
+            log.write(json.dumps(asdict(report)) + "\n")
+        self._begun = True
+        row = _COLUMNS.format(
+            report.epoch,
+            report.objective,
+            f"{report.value:.4f}",
+            f"{report.dev_uas:.2f}",
+            f"{report.dev_las:.2f}",
+            f"{report.words_per_second:,.0f}",
+            f"{report.rate:.4g}",
+            "best" if report.best else "",
+        )
+        self._console.print(row.rstrip(), style="green" if report.best else "")

@@ -1,0 +1,62 @@
+"""``treebp init-config``: all settings of a training run, explained."""
+
+import ast
+import inspect
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+import typer
+
+from treebp.cli._output import check_output
+
+
+def init_config(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="TOML file to write, or - for standard output.")
+    ] = Path("-"),
+    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
+) -> None:
+    """Write a file with all settings, their meaning and their defaults, for treebp train --config.
+
+    Example: treebp init-config -o run.toml
+    """
+    from treebp.data.files import open_writing
+
+    check_output(output, force=force)
+    with open_writing(output) as stream:
+        stream.write("".join(_lines()).encode())
+
+
+def _lines() -> Iterator[str]:
+    from treebp.parsing.config import Config
+
+    meanings, kinds = _attribute_docstrings(Config), get_type_hints(Config)
+    yield "# A training run of treebp: treebp train TRAIN -o MODEL --config THIS_FILE\n"
+    for line in Config().to_toml().splitlines(keepends=True):
+        key = line.split(" = ")[0]
+        yield "\n"
+        if key in meanings:
+            yield f"# {meanings[key]}\n"
+        if choices := _choices(kinds[key]):
+            yield f"# {choices}\n"
+        yield line
+
+
+def _attribute_docstrings(cls: type) -> dict[str, str]:
+    """The strings that stand below the attributes in a class's source, each as one line."""
+    (definition,) = ast.parse(inspect.getsource(cls)).body
+    assert isinstance(definition, ast.ClassDef)
+    docstrings = {}
+    for attribute, following in pairwise(definition.body):
+        match attribute, following:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                docstrings[name] = " ".join(text.split())
+    return docstrings
+
+
+def _choices(kind: Any) -> str:
+    if get_origin(kind) is tuple:
+        return _choices(get_args(kind)[0]).replace("One of", "Any of")
+    return f"One of {', '.join(map(repr, get_args(kind)))}." if get_origin(kind) is Literal else ""

@@ -1,0 +1,129 @@
+"""``treebp train``: a parser from a treebank."""
+
+import glob
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from treebp.cli._output import check_output
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from treebp.parsing.config import Config
+    from treebp.parsing.parser import Parser
+
+
+def train(
+    source: Annotated[str, typer.Argument(metavar="TRAIN", help="CoNLL-X or CoNLL-U file with trees.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="MODEL", help="Model file to write.")],
+    dev: Annotated[
+        str | None, typer.Option(metavar="DEV", help="Development file; else the last tenth of TRAIN is kept back.")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Settings as TOML; see: treebp init-config.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may be repeated.")
+    ] = None,
+    objective: Annotated[str | None, typer.Option(metavar="cll|l2|ar|l2+ar", help="What to train for.")] = None,
+    factors: Annotated[
+        str | None, typer.Option(metavar="grandparent,sibling", help='Factors on pairs of arcs; "" for none.')
+    ] = None,
+    iterations: Annotated[int | None, typer.Option(help="Iterations of belief propagation.")] = None,
+    inference: Annotated[str | None, typer.Option(metavar="bp|exact", help="How to infer beliefs.")] = None,
+    tree: Annotated[str | None, typer.Option(metavar="projective|nonprojective", help="Kind of trees.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the training sentences.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the sentences' order.")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="By default one per core.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was interrupted.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace MODEL and what an earlier run left.")] = False,
+    encoding: Annotated[str, typer.Option(help="Encoding of the files.")] = "utf-8",
+) -> None:
+    """Train a parser and keep the epoch that does best on development data.
+
+    Beside MODEL appear its settings and a log and, until training is complete, a checkpoint for --resume.
+
+    Example: treebp train train.conllu --dev dev.conllu -o en.model --objective l2 --iterations 4
+    """
+    options = {
+        "objective": objective,
+        "factors": factors,
+        "iterations": iterations,
+        "inference": inference,
+        "tree": tree,
+        "epochs": epochs,
+        "seed": seed,
+    }
+    named = [f"{key}={value}" for key, value in options.items() if value is not None]
+    run = _configuration(config, [*(settings or []), *named])
+    checkpoint, log, resolved = (Path(f"{output}.{what}") for what in ("checkpoint", "log.jsonl", "config.toml"))
+    check_output(output, force=force)
+    _check_checkpoint(checkpoint, resolved, run, resume=resume, force=force)
+
+    # Slow to load, so only when all is well so far.
+    from rich.console import Console
+
+    from treebp.cli._progress import WordsBar, announce_compilation
+    from treebp.cli._training_display import TrainingDisplay
+    from treebp.data.conll import read_conll
+    from treebp.kernels.sentence import learn_sentence
+    from treebp.parsing.parser import Parser
+
+    sentences = list(read_conll(source, encoding=encoding, require_heads=True))
+    development = list(read_conll(dev, encoding=encoding, require_heads=True)) if dev else None
+    resolved.write_text(run.to_toml(), encoding="utf-8")
+    console = Console(markup=False, highlight=False, soft_wrap=True)
+    announce_compilation(console, learn_sentence)
+    parser = Parser(run)
+    try:
+        with WordsBar(console) as bar:
+            display = TrainingDisplay(console, bar, log)
+            parser.fit(sentences, development, threads=threads, progress=display.progress, checkpoint=checkpoint)
+        parser.save(output)
+    except (KeyboardInterrupt, SystemError):  # the latter is Ctrl-C inside a compiled kernel
+        again = [*sys.argv[1:], *([] if resume else ["--resume"])]
+        typer.echo(f"to continue: treebp {shlex.join(again)}", err=True)
+        raise
+    checkpoint.unlink()
+    _summarise(console, parser, output, dev)
+
+
+def _configuration(path: Path | None, settings: list[str]) -> "Config":
+    from treebp.parsing.config import Config
+
+    config = Config.load(path) if path else Config()
+    try:
+        return config.override(settings)
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}.") from None
+
+
+def _check_checkpoint(checkpoint: Path, resolved: Path, run: "Config", *, resume: bool, force: bool) -> None:
+    """Refuse to lose an interrupted run, or to continue it with other settings; remove what it left half-written."""
+    if checkpoint.exists() and not (resume or force):
+        raise typer.BadParameter(
+            f"{checkpoint} is of an interrupted run: continue it with --resume, or start anew with --force.",
+            param_hint="--output",
+        )
+    if not resume:
+        checkpoint.unlink(missing_ok=True)
+    elif checkpoint.exists() and resolved.exists() and resolved.read_text(encoding="utf-8") != run.to_toml():
+        raise typer.BadParameter(f"that run had other settings, those in {resolved}.", param_hint="--resume")
+    for part in checkpoint.parent.glob(f".{glob.escape(checkpoint.name)}.*.part"):
+        part.unlink()
+
+
+def _summarise(console: "Console", parser: "Parser", model: Path, dev: str | None) -> None:
+    best = [report for report in parser.reports if report.best][-1]
+    pruning = parser.pruning["dev"]
+    example = shlex.quote(dev) if dev else "INPUT"
+    console.print(f"\nbest: {best.objective} epoch {best.epoch}, dev UAS {best.dev_uas:.2f}, LAS {best.dev_las:.2f}")
+    console.print(f"pruning keeps {100 * pruning.oracle:.2f} % of the right heads, {pruning.heads:.1f} heads per word")
+    console.print(f"written: {model} ({model.stat().st_size / 1e6:.1f} MB), .log.jsonl and .config.toml beside it")
+    console.print(f"next: treebp parse {shlex.quote(str(model))} {example} -o parsed.conllu")
+    if dev:
+        console.print(f"      treebp evaluate {example} parsed.conllu")

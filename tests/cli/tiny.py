@@ -1,0 +1,36 @@
+"""A treebank and settings so small that training takes a second."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from treebp.data.conll import write_conll
+from treebp.data.embedded import embedded_treebank
+
+SETTINGS = {
+    "weight_bits": 14,
+    "pruner_weight_bits": 14,
+    "pruner_epochs": 1,
+    "pruner_folds": 2,
+    "rate": 0.05,
+    "epochs": 2,
+}
+OPTIONS = [option for key, value in SETTINGS.items() for option in ("--set", f"{key}={value}")]
+
+
+def write_treebank(folder: Path) -> None:
+    write_conll(folder / "train.conllu", embedded_treebank("train")[:40])
+    write_conll(folder / "dev.conllu", embedded_treebank("dev")[:10])
+    write_conll(folder / "test.conllu", embedded_treebank("test")[:10])
+
+
+def command(*arguments: str | Path) -> list[str]:
+    return [sys.executable, "-c", "from treebp.cli import main; main()", *map(str, arguments)]
+
+
+def treebp(
+    *arguments: str | Path, folder: Path, stdin: str | None = None, timeout: float = 300
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(*arguments), cwd=folder, input=stdin, capture_output=True, text=True, timeout=timeout, check=False
+    )

@@ -1,0 +1,168 @@
+import json
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from safetensors.numpy import save_file
+
+from treebp.parsing import model_file
+from treebp.parsing.model_file import VERSION, pack, read_tensors, unpack, write_tensors
+
+KIND = "treebp model"
+HEADER = {"name": "Bäume", "numbers": [1, 2.5], "nothing": None}
+TENSORS = {
+    "weights": np.array([0.5, -1.25, 3.0], np.float32),
+    "bounds": np.arange(12).reshape(2, 3, 2),
+    "empty": np.zeros((0, 0, 2), np.int64),
+    "bits": np.array([255, 3], np.uint8),
+}
+
+
+@pytest.fixture
+def stored(tmp_path):
+    path = tmp_path / "model"
+    write_tensors(path, KIND, HEADER, TENSORS)
+    return path
+
+
+def same(found):
+    header, tensors = found
+    return header == HEADER and all(
+        np.array_equal(tensors[name], array) and tensors[name].dtype == array.dtype for name, array in TENSORS.items()
+    )
+
+
+def test_there_and_back(stored):
+    assert same(read_tensors(stored, KIND))
+    assert read_tensors(stored, KIND)[1].keys() == TENSORS.keys()
+    assert [path.name for path in stored.parent.iterdir()] == ["model"]
+
+
+def test_arrays_can_be_changed_after_reading(stored):
+    tensors = read_tensors(stored, KIND)[1]
+    tensors["weights"][0] = 7.0
+    assert tensors["weights"][0] == 7.0
+
+
+def test_arrays_need_not_be_contiguous(tmp_path):
+    array = np.arange(12.0).reshape(3, 4).T
+    write_tensors(tmp_path / "model", KIND, {}, {"array": array})
+    assert np.array_equal(read_tensors(tmp_path / "model", KIND)[1]["array"], array)
+
+
+def test_no_truncated_file_is_read(stored):
+    data = stored.read_bytes()
+    for length in {*range(0, len(data), 7), 0, 1, 8, len(data) - 1}:
+        stored.write_bytes(data[:length])
+        with pytest.raises(ValueError, match="model"):
+            read_tensors(stored, KIND)
+
+
+def test_no_altered_file_is_read_as_something_else(stored):
+    data = stored.read_bytes()
+    for place in range(len(data)):
+        for mask in (0x0F, 0x80):  # 0x0F turns F32 into I32
+            altered = bytearray(data)
+            altered[place] ^= mask
+            stored.write_bytes(altered)
+            try:
+                found = read_tensors(stored, KIND)
+            except ValueError as error:
+                assert str(stored) in str(error)  # noqa: PT017
+            else:
+                assert same(found), f"byte {place} of {len(data)} changed by {mask:#x}"
+
+
+def test_appended_bytes_are_noticed(stored):
+    stored.write_bytes(stored.read_bytes() + b"more")
+    with pytest.raises(ValueError, match="damaged"):
+        read_tensors(stored, KIND)
+
+
+def test_a_newer_version_is_refused(stored, monkeypatch):
+    monkeypatch.setattr(model_file, "VERSION", VERSION + 1)
+    write_tensors(stored, KIND, HEADER, TENSORS)
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match=f"format version {VERSION + 1}: upgrade treebp, which reads {VERSION}"):
+        read_tensors(stored, KIND)
+
+
+def test_another_kind_is_refused(stored):
+    with pytest.raises(ValueError, match="is a treebp model, not a treebp checkpoint"):
+        read_tensors(stored, "treebp checkpoint")
+
+
+@pytest.mark.parametrize("content", [b"", b"1\tTrees\ttree\n", bytes(100), b"\x80\x04\x95pickle"])
+def test_files_of_another_format_are_refused(content, tmp_path):
+    path = tmp_path / "model"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="model is damaged or not a treebp model"):
+        read_tensors(path, KIND)
+
+
+def test_tensors_of_someone_else_are_refused(tmp_path):
+    save_file({"weights": np.zeros(3)}, tmp_path / "model")
+    with pytest.raises(ValueError, match="is not a treebp model"):
+        read_tensors(tmp_path / "model", KIND)
+
+
+@pytest.mark.parametrize("body", [[], {}, {"kind": KIND}, {"kind": KIND, "version": "x"}, {"kind": 3, "version": None}])
+def test_a_forged_header_is_refused(body, tmp_path):
+    text = json.dumps(body)
+    metadata = {"treebp": text, "checksum": str(zlib.crc32(text.encode()))}
+    save_file({"weights": np.zeros(3)}, tmp_path / "model", metadata=metadata)
+    with pytest.raises(ValueError, match="model"):
+        read_tensors(tmp_path / "model", KIND)
+
+
+def test_a_file_that_is_not_there_is_an_os_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read_tensors(tmp_path / "nothing", KIND)
+
+
+def test_a_folder_is_an_error_that_names_it(tmp_path):
+    with pytest.raises((OSError, ValueError), match=tmp_path.name):
+        read_tensors(tmp_path, KIND)
+
+
+def test_a_folder_that_is_not_there_is_an_os_error(tmp_path):
+    with pytest.raises(OSError, match="nowhere"):
+        write_tensors(tmp_path / "nowhere" / "model", KIND, HEADER, TENSORS)
+
+
+def test_what_cannot_be_written_leaves_the_old_file(stored):
+    before = stored.read_bytes()
+    with pytest.raises(TypeError):
+        write_tensors(stored, KIND, {"not": object()}, TENSORS)
+    assert stored.read_bytes() == before
+    assert [path.name for path in stored.parent.iterdir()] == ["model"]
+
+
+def test_an_interrupted_write_leaves_the_old_file(stored, monkeypatch):
+    before = stored.read_bytes()
+
+    def full_disk(arrays, path, metadata):
+        path.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(model_file, "save_file", full_disk)
+    with pytest.raises(OSError, match="No space"):
+        write_tensors(stored, KIND, HEADER, TENSORS)
+    assert stored.read_bytes() == before
+    assert [path.name for path in stored.parent.iterdir()] == ["model"]
+
+
+@given(hnp.arrays(np.float32, st.integers(1, 50), elements=st.sampled_from([0.0, -0.0, 1.5, -2.0, 1e-30])))
+def test_packing_keeps_what_is_not_zero(weights):
+    bits, values = pack(weights)
+    assert len(values) == np.count_nonzero(weights)
+    assert np.array_equal(unpack(bits, values, len(weights)), weights)
+
+
+@pytest.mark.parametrize(("bits", "values"), [([255], [1.0]), ([128], [1.0, 2.0]), ([255, 255, 255], [1.0] * 24)])
+def test_packed_weights_that_do_not_fit_are_refused(bits, values):
+    with pytest.raises(ValueError):  # noqa: PT011
+        unpack(np.array(bits, np.uint8), np.array(values, np.float32), 8)
