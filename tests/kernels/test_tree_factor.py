@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from brute_force import all_trees, tree_scores
@@ -78,6 +78,7 @@ def test_weights_too_small_for_real_arithmetic_are_summed_in_logs(projective, si
 @pytest.mark.parametrize("single_root", [True, False])
 @settings(max_examples=200)
 @given(seed=st.integers(0, 10**6))
+@example(seed=1186)
 def test_weights_far_apart_give_the_partition_function_of_a_brute_force_sum(single_root, seed):
     # As annealed risk has them: beliefs over a small temperature. Eliminations may overflow as well as underflow.
     rng = np.random.default_rng(seed)

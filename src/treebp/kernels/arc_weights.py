@@ -37,6 +37,23 @@ def arc_weights(scores: FloatArray, size: int, logits: FloatArray, weights: Floa
 
 
 @kernel
+def nothing_lost(log_partition: float, weights: FloatArray, size: int, log_count: float) -> bool:
+    """Whether nothing that matters to a partition can have been lost to underflow.
+
+    What is lost are weights and products below 1e-308, fewer than n^3 of them. What each would be completed by to trees
+    weighs no more than the product over modifiers of their heads' weights, nor, these being at most one, than there
+    are trees.
+    """
+    completion = 0.0
+    for modifier in range(1, size):
+        total = 0.0
+        for head in range(size):
+            total += weights[head, modifier]
+        completion += math.log(total)
+    return log_partition > min(completion, log_count) + 3.0 * math.log(size) - 680.0
+
+
+@kernel
 def marginals_from_logs(logits: FloatArray, size: int, log_z: float, gains: FloatArray, out: FloatArray) -> None:
     """p(arc) = weight * gain / Z."""
     for head in range(size):

@@ -7,11 +7,27 @@ import numpy as np
 from treebp._types import FloatArray, IntArray
 from treebp.kernels import matrix_tree
 from treebp.kernels._jit import kernel
-from treebp.kernels.arc_weights import arc_weights, marginals_from_logs, product_from_logs
+from treebp.kernels.arc_weights import arc_weights, marginals_from_logs, nothing_lost, product_from_logs
 from treebp.kernels.log_matrix_tree import log_gains
 
 # Largest error of a marginal for which the subtracting formula is good enough; derivatives square its condition.
 _TOLERANCE, _TOLERANCE_DERIVATIVE = 1e-11, 1e-12
+
+
+@kernel
+def usable(
+    log_z: float,
+    weights: FloatArray,
+    size: int,
+    single_root: bool,
+    matrix: FloatArray,
+    gains: FloatArray,
+    tolerance: float,
+) -> bool:
+    """After a sweep: fill the gains, and say whether they can be trusted."""
+    if math.isnan(log_z) or not nothing_lost(log_z, weights, size, math.inf):
+        return False
+    return matrix_tree.gains(weights, size, single_root, matrix, gains) < tolerance
 
 
 @kernel
@@ -31,7 +47,7 @@ def marginals(
             log_partition[b] = -math.inf
             continue
         log_z = matrix_tree.sweep(weights, size, single_root, matrix)
-        if log_z == log_z and matrix_tree.gains(weights, size, single_root, matrix, gains) < _TOLERANCE:
+        if usable(log_z, weights, size, single_root, matrix, gains, _TOLERANCE):
             for head in range(size):
                 for modifier in range(1, size):
                     out[b, head, modifier] = max(0.0, weights[head, modifier] * gains[head, modifier])
@@ -55,7 +71,7 @@ def product(scores: FloatArray, direction: FloatArray, lengths: IntArray, single
         size = lengths[b] + 1
         arc_weights(scores[b], size, logits, weights)
         log_z = matrix_tree.sweep(weights, size, single_root, matrix)
-        if log_z == log_z and matrix_tree.gains(weights, size, single_root, matrix, gains) < _TOLERANCE_DERIVATIVE:
+        if usable(log_z, weights, size, single_root, matrix, gains, _TOLERANCE_DERIVATIVE):
             for head in range(size):
                 for modifier in range(size):
                     change[head, modifier] = weights[head, modifier] * direction[b, head, modifier]

@@ -7,28 +7,14 @@ import numpy as np
 from treebp._types import FloatArray, IntArray
 from treebp.kernels import eisner
 from treebp.kernels._jit import kernel
-from treebp.kernels.arc_weights import arc_weights, marginals_from_logs, product_from_logs
+from treebp.kernels.arc_weights import arc_weights, marginals_from_logs, nothing_lost, product_from_logs
 from treebp.kernels.log_eisner import log_gains
 
 
 @kernel
 def in_range(partition: float, weights: FloatArray, size: int) -> bool:
-    """Whether nothing that matters to this partition can have been lost to underflow or overflow.
-
-    What is lost are products below 1e-308, fewer than n^3 of them. What each would be completed by to trees weighs no
-    more than the product over modifiers of their heads' weights, nor, these being at most one, than there are trees:
-    fewer than 6.75^n.
-    """
-    if not 0.0 < partition < 1e300:
-        return False
-    completion = 0.0
-    for modifier in range(1, size):
-        total = 0.0
-        for head in range(size):
-            total += weights[head, modifier]
-        completion += math.log(total)
-    completion = min(completion, size * math.log(6.75))
-    return math.log(partition) > completion + 3.0 * math.log(size) - 680.0
+    """Whether a partition of projective trees, of which there are fewer than 6.75^n, can be trusted."""
+    return 0.0 < partition < 1e300 and nothing_lost(math.log(partition), weights, size, size * math.log(6.75))
 
 
 @kernel

@@ -11,6 +11,7 @@ import numpy as np
 from treebp._types import FloatArray
 from treebp.kernels import eisner, log_eisner, log_matrix_tree, matrix_tree
 from treebp.kernels._jit import kernel
+from treebp.kernels.nonprojective import usable
 from treebp.kernels.projective import in_range
 
 CHARTS = eisner.CHARTS
@@ -33,7 +34,7 @@ def tree_gains(
             return math.log(partition), False
     else:
         log_z = matrix_tree.sweep(weights, size, single_root, charts[0])
-        if log_z == log_z and matrix_tree.gains(weights, size, single_root, charts[0], gains) < _TOLERANCE:
+        if usable(log_z, weights, size, single_root, charts[0], gains, _TOLERANCE):
             return log_z, False
     logits = np.log(weights[:size, :size])
     slopes = np.empty((size, size))
