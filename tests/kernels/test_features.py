@@ -1,4 +1,4 @@
-from itertools import permutations, product
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -7,23 +7,18 @@ from hypothesis import strategies as st
 
 from treebp.kernels.candidates import list_arcs
 from treebp.kernels.features import (
-    ARC,
-    BETWEEN,
     CODES,
     GRANDPARENT,
-    HEAD,
-    MODIFIER,
-    OF_AC,
-    OF_BC,
     ORDERS,
     SIBLING,
     SLOTS,
     distance_code,
-    mix,
+    index,
     order_code,
+    pair_keys,
+    position_keys,
     score_arcs,
     score_pairs,
-    start,
 )
 from treebp.kernels.sentence import list_gradient, score
 from treebp.parsing.arc_model import ArcModel, Arcs
@@ -97,17 +92,17 @@ def test_long_sentences_are_scored_and_have_a_gradient():
 def test_what_is_shared_between_arcs_and_pairs_changes_no_score():
     rng = np.random.default_rng(2)
     model, tokens, arcs = random_model(rng), random_tokens(9, rng), random_arcs(9, rng)
-    of_arcs, of_siblings, of_grandparents, bits = model.features
+    of_arcs, of_pairs, _, bits = model.features
     scores, pair_scores, triples, siblings = model.score(tokens, arcs)
     for a in range(len(scores)):
         alone = np.empty(1)
         score_arcs(tokens, arcs.heads[a : a + 1], arcs.modifiers[a : a + 1], of_arcs, bits, model.weights, alone)
         assert alone[0] == pytest.approx(scores[a])
     assert 0 < siblings < len(triples)
+    keys = pair_keys(tokens, of_pairs)
     for p in range(len(triples)):
-        templates, seed = (of_siblings, SIBLING) if p < siblings else (of_grandparents, GRANDPARENT)
         alone = np.empty(1)
-        score_pairs(tokens, triples[p : p + 1], templates, seed, bits, model.weights, alone)
+        score_pairs(keys, triples[p : p + 1], SIBLING if p < siblings else GRANDPARENT, bits, model.weights, alone)
         assert alone[0] == pytest.approx(pair_scores[p])
 
 
@@ -173,18 +168,35 @@ def test_adjoints_of_next_to_nothing_are_left_out():
 
 
 def test_different_features_have_different_keys():
-    seeds = [family + t for family in (HEAD, MODIFIER, ARC, BETWEEN, SIBLING, GRANDPARENT) for t in range(6)]
-    for family, two, t, order in product((SIBLING, GRANDPARENT), (OF_BC, OF_AC), range(3), range(ORDERS)):
-        seeds.append(family + two + (t << 4) + order)
-    values = list(product([0, 1, 2, 3, 64], [0, 1, 5000], [0, 1, 2], [0, 2]))
-    keys = set()
-    for seed, slots in product(seeds, values):
-        key = start(seed)
-        for value in slots:
-            key = mix(np.uint64(key), value)
-        keys.add(int(key))
-    assert len(slots) == SLOTS
-    assert len(keys) == len(seeds) * len(values)
+    rng = np.random.default_rng(7)
+    tokens = rng.integers(0, 40, (300, len(ATTRIBUTES)))
+    model = ArcModel(ALL, BOTH, BITS, projective=True, single_root=True)
+    keys: dict[int, tuple[int, ...]] = {}
+    for part, templates in enumerate((*model.features[0], *model.features[1])):
+        seed = 20 * part << 16
+        for position, row in enumerate(position_keys(tokens, templates, seed)):
+            before, here, after = tokens[position], tokens[position + 1], tokens[position + 2]
+            atoms = [*here, *before, *after, *(here >> 4), 0]
+            for t, key in enumerate(row):
+                values = (
+                    part,
+                    t,
+                    *(int(atoms[slot]) for slot in templates[t, :SLOTS]),
+                    int(atoms[templates[t, -1]]) & 15,
+                )
+                assert keys.setdefault(int(key), values) == values
+    assert len(keys) > 10_000
+
+
+def test_the_starred_slot_moves_within_a_line():
+    tokens = np.zeros((19, len(ATTRIBUTES)), np.int64)
+    tokens[1:-1, ATTRIBUTES.index("fine")] = np.arange(17)
+    of_tag = ArcModel(("tags", "between"), (), BITS, projective=True, single_root=True).features[0][6]
+    keys = position_keys(tokens, of_tag, 0)[:, 0]
+    lines = [int(index(key, 20)) >> 4 for key in keys]
+    assert len(set(lines[:16])) == 1
+    assert len({int(index(key, 20)) for key in keys[:16]}) == 16
+    assert lines[16] != lines[0]
 
 
 def test_features_spread_evenly_over_the_weights():

@@ -74,14 +74,18 @@ def test_first_order_belief_propagation_is_exact(projective, single_root):
     assert (residual, pairs) == (0.0, 0)
 
 
-def test_belief_propagation_comes_close_to_exact_inference():
-    model = new_model(("grandparent",), iterations=10)
-    tokens, arcs, _ = random_sentence(2)
-    exact = exact_trees(model, tokens, arcs)[0].marginals[arcs.heads, arcs.modifiers]
-    beliefs = model.infer(tokens, arcs)[0]
-    first_order = new_model(()).infer(tokens, arcs)[0]
-    assert np.abs(beliefs - exact).max() < 0.15
-    assert np.abs(beliefs - exact).max() < np.abs(first_order - exact).max()
+def test_belief_propagation_comes_much_closer_to_exact_inference_than_first_order():
+    errors = []
+    for seed in range(10):
+        model, without_pairs = new_model(("grandparent",), iterations=10, seed=seed), new_model((), seed=seed)
+        for weights in (model.weights, without_pairs.weights):
+            weights *= 0.3  # so weak that messages settle
+        tokens, arcs, _ = random_sentence(seed)
+        exact = exact_trees(model, tokens, arcs)[0].marginals[arcs.heads, arcs.modifiers]
+        found = [m.infer(tokens, arcs)[0] for m in (model, without_pairs)]
+        errors.append([np.abs(beliefs - exact).mean() for beliefs in found])
+    with_pairs, first_order = np.mean(errors, axis=0)
+    assert with_pairs < 0.5 * first_order
 
 
 @pytest.mark.parametrize(("objective", "temperature"), [("cll", 1.0), ("l2", 1.0), ("ar", 0.5)])

@@ -35,18 +35,27 @@ def select_arcs(marginals: FloatArray, tree: IntArray, ratio: float, most: int) 
     """
     size = len(marginals)
     keep = np.zeros((size, size), np.bool_)
+    good = np.empty(size, np.int64)
     for modifier in range(1, size):
-        column = marginals[:, modifier].copy()
-        column[modifier] = -1.0
-        order = np.argsort(-column)
+        best = 0.0
+        for head in range(size):
+            best = max(best, marginals[head, modifier])
         keep[tree[modifier - 1], modifier] = True
-        count = 1
-        for head in order:
-            if count >= most or column[head] < ratio * column[order[0]] or column[head] <= 0.0:
-                break
-            if not keep[head, modifier]:
-                keep[head, modifier] = True
+        count = 0
+        for head in range(size):
+            p = marginals[head, modifier]
+            if p > 0.0 and p >= ratio * best and head != tree[modifier - 1]:
+                good[count] = head
                 count += 1
+        while count > most - 1:  # drop the worst one
+            worst = 0
+            for k in range(1, count):
+                if marginals[good[k], modifier] < marginals[good[worst], modifier]:
+                    worst = k
+            count -= 1
+            good[worst] = good[count]
+        for head in good[:count]:
+            keep[head, modifier] = True
     return keep
 
 

@@ -10,38 +10,21 @@ from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.kernels._jit import kernel
 from treebp.kernels.features import (
     CODES,
-    HEAD,
-    MODIFIER,
-    OF_AC,
-    OF_BC,
     ORDERS,
     ArcTemplates,
-    PairTemplates,
+    Keys,
     arc_keys,
     between_features,
     distance_code,
     index,
-    mix,
     order_code,
-    position_keys,
-    prefix_keys,
+    order_keys,
     stamps_for,
-    triple_value,
-    two_token_keys,
+    two_token_code,
 )
 
 # Adjoints below this are not worth a look-up.
 NEGLIGIBLE = 1e-5
-
-
-@kernel
-def _list_coded(
-    keys: AnyArray, code: int, bits: int, adjoint: float, indices: AnyArray, values: AnyArray, count: int
-) -> int:
-    for t in range(len(keys)):
-        indices[count + t] = index(keys[t], code, bits)
-        values[count + t] = adjoint
-    return count + len(keys)
 
 
 @kernel
@@ -57,13 +40,12 @@ def list_arcs_gradient(
     count: int,
 ) -> int:
     """Append the features of arcs, each with its arc's adjoint; return the new count."""
-    of_head, of_modifier, of_both, between = templates
     size = len(tokens) - 2
-    atoms = np.empty(6 * tokens.shape[1] + 1, np.int64)
-    keys = np.empty(len(of_both), np.uint64)
-    head_keys, modifier_keys = position_keys(tokens, of_head, HEAD), position_keys(tokens, of_modifier, MODIFIER)
+    keys = arc_keys(tokens, templates)
+    both_head, both_modifier = keys[2], keys[3]
+    between = templates[6]
     stamps = stamps_for(tokens, between)
-    features = np.empty(len(between) * size, np.int64)
+    features = np.empty(len(between) * size, np.uint64)
     sums = np.zeros((2, size, CODES))
     for a in range(len(heads)):
         adjoint = adjoints[a]
@@ -71,33 +53,36 @@ def list_arcs_gradient(
             continue
         head, modifier = heads[a], modifiers[a]
         code = distance_code(head, modifier)
-        for which in (0, code):
-            sums[0, head, which] += adjoint
-            sums[1, modifier, which] += adjoint
-        arc_keys(tokens, head, modifier, of_both, atoms, keys)
-        count = _list_coded(keys, 0, bits, adjoint, indices, values, count)
-        count = _list_coded(keys, code, bits, adjoint, indices, values, count)
-        for k in range(between_features(tokens, head, modifier, between, bits, stamps, features)):
-            indices[count] = features[k]
-            values[count] = adjoint
+        sums[0, head, 0] += adjoint
+        sums[0, head, code] += adjoint
+        sums[1, modifier, 0] += adjoint
+        sums[1, modifier, code] += adjoint
+        for t in range(both_head.shape[1]):
+            key = both_head[head, t] ^ both_modifier[modifier, t]
+            indices[count], values[count] = index(key, bits), adjoint
+            indices[count + 1], values[count + 1] = index(key ^ code, bits), adjoint
+            count += 2
+        for k in range(between_features(tokens, head, modifier, between, keys, bits, stamps, features)):
+            indices[count], values[count] = features[k], adjoint
             count += 1
-    for position in range(size):
-        for code in range(CODES):
-            if sums[0, position, code] != 0.0:
-                adjoint = sums[0, position, code]
-                count = _list_coded(head_keys[position], code, bits, adjoint, indices, values, count)
-            if sums[1, position, code] != 0.0:
-                adjoint = sums[1, position, code]
-                count = _list_coded(modifier_keys[position], code, bits, adjoint, indices, values, count)
+    for role in range(2):
+        of_position = keys[role]
+        for position in range(size):
+            for which in range(CODES):
+                adjoint = sums[role, position, which]
+                if adjoint != 0.0:
+                    for t in range(of_position.shape[1]):
+                        indices[count] = index(of_position[position, t] ^ np.uint64(which), bits)
+                        values[count] = adjoint
+                        count += 1
     return count
 
 
 @kernel
 def list_pairs_gradient(
-    tokens: IntArray,
+    keys: Keys,
     triples: IntArray,
-    templates: PairTemplates,
-    seed: int,
+    family: int,
     bits: int,
     adjoints: FloatArray,
     indices: AnyArray,
@@ -105,12 +90,11 @@ def list_pairs_gradient(
     count: int,
 ) -> int:
     """Append the features of pairs of arcs likewise."""
-    of_ab, completing, of_bc, of_ac = templates
-    size = len(tokens) - 2
-    atoms = np.empty(2 * tokens.shape[1] + 1, np.int64)
-    prefixes = np.empty(len(of_ab), np.uint64)
-    keys_bc, keys_ac = np.empty(len(of_bc), np.uint64), np.empty(len(of_ac), np.uint64)
-    sums = np.zeros((2, ORDERS, size, size))
+    of_a, of_b, of_c, bc_b, bc_c, ac_a, ac_c = keys
+    size = len(of_a)
+    orders = order_keys(family)
+    prefixes = np.empty(of_a.shape[1], np.uint64)
+    sums = np.zeros((2, size, size, ORDERS))
     last_a, last_b = -1, -1
     for p in range(len(triples)):
         adjoint = adjoints[p]
@@ -119,21 +103,37 @@ def list_pairs_gradient(
         a, b, c = triples[p, 0], triples[p, 1], triples[p, 2]
         order = order_code(a, b, c)
         if a != last_a or b != last_b:
-            prefix_keys(tokens, a, b, of_ab, seed, atoms, prefixes)
+            for t in range(len(prefixes)):
+                prefixes[t] = of_a[a, t] ^ of_b[b, t]
             last_a, last_b = a, b
         for t in range(len(prefixes)):
-            indices[count + t] = index(mix(prefixes[t], triple_value(tokens, c, completing[t], order)), 0, bits)
+            indices[count + t] = index(prefixes[t] ^ of_c[c, t] ^ orders[order], bits)
             values[count + t] = adjoint
         count += len(prefixes)
-        sums[0, order, b, c] += adjoint
-        sums[1, order, a, c] += adjoint
-    for order in range(ORDERS):
-        for x in range(size):
-            for c in range(size):
-                if sums[0, order, x, c] != 0.0:
-                    two_token_keys(tokens, x, c, order, of_bc, seed + OF_BC, atoms, keys_bc)
-                    count = _list_coded(keys_bc, 0, bits, sums[0, order, x, c], indices, values, count)
-                if sums[1, order, x, c] != 0.0:
-                    two_token_keys(tokens, x, c, order, of_ac, seed + OF_AC, atoms, keys_ac)
-                    count = _list_coded(keys_ac, 0, bits, sums[1, order, x, c], indices, values, count)
+        sums[0, b, c, order] += adjoint
+        sums[1, a, c, order] += adjoint
+    count = _list_two_tokens(bc_b, bc_c, sums[0], family, bits, indices, values, count)
+    return _list_two_tokens(ac_a, ac_c, sums[1], family, bits, indices, values, count)
+
+
+@kernel
+def _list_two_tokens(
+    first: AnyArray,
+    second: AnyArray,
+    sums: FloatArray,
+    family: int,
+    bits: int,
+    indices: AnyArray,
+    values: AnyArray,
+    count: int,
+) -> int:
+    for x in range(len(first)):
+        for c in range(len(second)):
+            for order in range(ORDERS):
+                if sums[x, c, order] != 0.0:
+                    code = two_token_code(family, order)
+                    for t in range(first.shape[1]):
+                        indices[count] = index(first[x, t] ^ second[c, t] ^ code, bits)
+                        values[count] = sums[x, c, order]
+                        count += 1
     return count

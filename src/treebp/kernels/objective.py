@@ -38,10 +38,11 @@ def learn(
     count, pairs = len(scores), len(pair_scores)
     if pairs == 0:
         iterations = 1
-    weights, gains = np.empty((iterations, size, size)), np.empty((iterations, size, size))
-    charts = np.empty((iterations, CHARTS, size, size))
-    to_arc, to_pair = np.empty((iterations, pairs, 2)), np.empty((iterations + 1, pairs, 2))
-    log_partitions, in_logs = np.empty(iterations), np.empty(iterations, np.bool_)
+    kept = 1 if objective == CLL else iterations  # its gradient does not go back through the iterations
+    weights, gains = np.empty((kept, size, size)), np.empty((kept, size, size))
+    charts = np.empty((kept, CHARTS, size, size))
+    to_arc, to_pair = np.empty((kept, 2, pairs)), np.empty((kept, 2, pairs))
+    log_partitions, in_logs = np.empty(kept), np.empty(kept, np.bool_)
     beliefs = np.empty(count)
     forward(
         scores, pair_scores, first, second, heads, modifiers, starts, iterations, is_projective, single_root,
@@ -49,8 +50,8 @@ def learn(
     )  # fmt: skip
     adjoint_scores, adjoint_pairs = np.empty(count), np.empty(pairs)
     if objective == CLL:
-        bethe = pair_beliefs(pair_scores, first, second, iterations, to_arc, to_pair, adjoint_pairs)
-        bethe += log_partitions[iterations - 1] + _offset(scores, pair_scores, first, second, starts, to_arc[-1])
+        bethe = pair_beliefs(pair_scores, to_arc[-1], to_pair[-1], adjoint_pairs)
+        bethe += log_partitions[-1] + _offset(scores, pair_scores, first, second, starts, to_arc[-1])
         for p in range(pairs):
             if gold[first[p]] and gold[second[p]]:
                 adjoint_pairs[p] -= 1.0
@@ -86,8 +87,8 @@ def _offset(
     """What was divided out of the tree's weights: the largest of each modifier's messages to the tree."""
     logs = scores.copy()
     for p in range(len(pair_scores)):
-        logs[first[p]] += math.log(to_arc[p, 0])
-        logs[second[p]] += math.log(to_arc[p, 1])
+        logs[first[p]] += math.log(to_arc[0, p])
+        logs[second[p]] += math.log(to_arc[1, p])
     total = 0.0
     for m in range(1, len(starts)):
         total += logs[starts[m - 1] : starts[m]].max()
@@ -147,12 +148,12 @@ def infer(
     pairs = len(pair_scores)
     if pairs == 0:
         iterations = 1
-    weights, gains = np.empty((iterations, size, size)), np.empty((iterations, size, size))
+    weights, gains = np.empty((1, size, size)), np.empty((1, size, size))
     charts = np.empty((1, CHARTS, size, size))
-    to_arc, to_pair = np.empty((iterations, pairs, 2)), np.empty((iterations + 1, pairs, 2))
+    to_arc, to_pair = np.empty((1, 2, pairs)), np.empty((1, 2, pairs))
     beliefs = np.empty(len(scores))
     residual = forward(
         scores, pair_scores, first, second, heads, modifiers, starts, iterations, is_projective, single_root,
-        False, weights, gains, charts, to_arc, to_pair, beliefs, np.empty(iterations), np.empty(iterations, np.bool_),
+        False, weights, gains, charts, to_arc, to_pair, beliefs, np.empty(1), np.empty(1, np.bool_),
     )  # fmt: skip
     return beliefs, residual if pairs > 0 else 0.0

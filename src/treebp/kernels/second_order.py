@@ -47,9 +47,9 @@ def forward(
     """Run BP and fill the beliefs of arcs; return the largest change of a belief in the last iteration.
 
     What happened is kept for ``backward``: per iteration the tree's ``weights`` and ``gains`` (size, size) and
-    ``charts``, the messages ``to_arc`` and ``to_pair`` (pairs, 2). ``to_pair[t]`` holds what iteration t received, so
-    ``to_pair[0]`` is the start; the last entry is filled if ``last_messages``. If there is no tree, the
-    beliefs are NaN.
+    ``charts``, the messages ``to_arc`` and ``to_pair`` (2, pairs). ``to_pair[t]`` holds what iteration t received, so
+    ``to_pair[0]`` is the start. With room for a single iteration the last one is kept, and if ``last_messages``, what a
+    further one would receive. If there is no tree, the beliefs are NaN.
     """
     size = len(starts)
     count = len(scores)
@@ -65,48 +65,71 @@ def forward(
     to_pair[0] = 1.0
     residual = math.inf
     for t in range(iterations):
+        kept = min(t, len(weights) - 1)
+        w, g, to_arcs = weights[kept], gains[kept], to_arc[kept]
+        from_arcs, next_from_arcs = to_pair[min(t, len(to_pair) - 1)], to_pair[min(t + 1, len(to_pair) - 1)]
+        for side in range(2):
+            for p in range(pairs):
+                other = from_arcs[1 - side, p]
+                to_arcs[side, p] = (1.0 + strengths[p] * other) / (1.0 + other)
         product[:] = unary
-        for p in range(pairs):
-            e, a, b = strengths[p], first[p], second[p]
-            from_a, from_b = to_pair[t, p, 0], to_pair[t, p, 1]
-            to_a = (1.0 + e * from_b) / (1.0 + from_b)
-            to_b = (1.0 + e * from_a) / (1.0 + from_a)
-            to_arc[t, p, 0], to_arc[t, p, 1] = to_a, to_b
-            product[a] *= to_a
-            product[b] *= to_b
-        w = weights[t]
+        _multiply(to_arcs, first, second, product)
+        if not _in_range(product, starts):
+            _products_by_logs(scores, first, second, to_arcs, starts, product)
         w[:] = 0.0
-        for m in range(1, size):
-            largest = 0.0
-            for a in range(starts[m - 1], starts[m]):
-                largest = max(largest, product[a])
-            if not 1.0 / _LARGEST < largest < _LARGEST:
-                _products_by_logs(scores, first, second, to_arc[t], starts, product)
-                break
         for m in range(1, size):
             top = 0.0
             for a in range(starts[m - 1], starts[m]):
                 top = max(top, product[a])
             for a in range(starts[m - 1], starts[m]):
                 w[heads[a], m] = max(product[a] / top, _FAINTEST)
-        log_z, in_logs[t] = tree_gains(w, size, projective, single_root, charts[min(t, len(charts) - 1)], gains[t])
-        log_partitions[t] = log_z
+        log_z, in_logs[kept] = tree_gains(w, size, projective, single_root, charts[kept], g)
+        log_partitions[kept] = log_z
         if log_z == -math.inf:
             beliefs[:] = math.nan
             return math.inf
         residual = 0.0 if t > 0 else math.inf  # nothing to compare the first beliefs with
         for a in range(count):
-            belief = w[heads[a], modifiers[a]] * gains[t, heads[a], modifiers[a]]
+            belief = w[heads[a], modifiers[a]] * g[heads[a], modifiers[a]]
             if t > 0:
                 residual = max(residual, abs(belief - beliefs[a]))
             beliefs[a] = belief
         if t == iterations - 1 and not last_messages:
             break
-        _odds(w, gains[t], heads, starts, product, odds)
+        _odds(w, g, heads, starts, odds)
         for p in range(pairs):
-            to_pair[t + 1, p, 0] = odds[first[p]] / to_arc[t, p, 0]
-            to_pair[t + 1, p, 1] = odds[second[p]] / to_arc[t, p, 1]
+            next_from_arcs[0, p] = odds[first[p]] / to_arcs[0, p]
+            next_from_arcs[1, p] = odds[second[p]] / to_arcs[1, p]
     return residual
+
+
+@kernel
+def _multiply(messages: FloatArray, first: IntArray, second: IntArray, product: FloatArray) -> None:
+    """Multiply each arc's product by the messages (2, pairs) of its pairs, which are sorted by their first arc."""
+    a, run = -1, 1.0  # pairs with the same first arc follow each other: their product need not go through memory
+    for p in range(len(first)):
+        if first[p] != a:
+            if a >= 0:
+                product[a] *= run
+            a, run = first[p], 1.0
+        run *= messages[0, p]
+        product[second[p]] *= messages[1, p]
+    if a >= 0:
+        product[a] *= run
+
+
+@kernel
+def _in_range(product: FloatArray, starts: IntArray) -> bool:
+    """Whether each modifier's largest product is neither too large nor too small, and none is NaN."""
+    for m in range(1, len(starts)):
+        largest = 0.0
+        for a in range(starts[m - 1], starts[m]):
+            if not product[a] < _LARGEST:
+                return False
+            largest = max(largest, product[a])
+        if largest < 1.0 / _LARGEST:
+            return False
+    return True
 
 
 @kernel
@@ -116,8 +139,8 @@ def _products_by_logs(
     """The products of messages to each arc, beside its modifier's largest, where plain floats overflow."""
     product[:] = scores
     for p in range(len(first)):
-        product[first[p]] += math.log(to_arc[p, 0])
-        product[second[p]] += math.log(to_arc[p, 1])
+        product[first[p]] += math.log(to_arc[0, p])
+        product[second[p]] += math.log(to_arc[1, p])
     for m in range(1, len(starts)):
         top = product[starts[m - 1] : starts[m]].max()
         for a in range(starts[m - 1], starts[m]):
@@ -125,9 +148,7 @@ def _products_by_logs(
 
 
 @kernel
-def _odds(
-    w: FloatArray, gains: FloatArray, heads: IntArray, starts: IntArray, product: FloatArray, odds: FloatArray
-) -> None:
+def _odds(w: FloatArray, gains: FloatArray, heads: IntArray, starts: IntArray, odds: FloatArray) -> None:
     """Odds of every arc: ON over OFF, OFF being the sum of the modifier's other heads (never 1 - p)."""
     for m in range(1, len(starts)):
         for a in range(starts[m - 1], starts[m]):
@@ -164,7 +185,7 @@ def backward(
     count = len(heads)
     pairs = len(pair_scores)
     strengths = np.exp(np.minimum(np.maximum(pair_scores, -_STRONGEST), _STRONGEST))
-    adjoint_to_pair = np.zeros((pairs, 2))  # of the logarithm of the message
+    adjoint_to_pair = np.zeros((2, pairs))  # of the logarithm of the message
     of_odds = np.zeros(count)
     of_marginals = np.empty(count)  # of their logarithm
     change, tangent = np.zeros((size, size)), np.empty((size, size))
@@ -174,12 +195,9 @@ def backward(
     for step in range(iterations):
         t = iterations - 1 - step
         w, g = weights[t], gains[t]
-        for a in range(count):
-            of_odds[a] = 0.0
+        of_odds[:] = 0.0
         if step > 0:
-            for p in range(pairs):
-                of_odds[first[p]] += adjoint_to_pair[p, 0]
-                of_odds[second[p]] += adjoint_to_pair[p, 1]
+            _add(adjoint_to_pair, first, second, of_odds)
         _through_odds(w, g, heads, starts, of_odds, of_marginals)
         if step == 0:
             for m in range(1, size):
@@ -197,15 +215,31 @@ def backward(
                 head = heads[a]
                 of_marginals[a] += w[head, m] * (tangent[head, m] - g[head, m] * slope)
                 adjoint_scores[a] += of_marginals[a]
+        from_arcs = to_pair[t]
         for p in range(pairs):
             e = strengths[p]
-            from_a, from_b = to_pair[t, p, 0], to_pair[t, p, 1]
-            of_to_a = of_marginals[first[p]] - adjoint_to_pair[p, 0]
-            of_to_b = of_marginals[second[p]] - adjoint_to_pair[p, 1]
+            from_a, from_b = from_arcs[0, p], from_arcs[1, p]
+            of_to_a = of_marginals[first[p]] - adjoint_to_pair[0, p]
+            of_to_b = of_marginals[second[p]] - adjoint_to_pair[1, p]
             with_a, with_b = e * from_a / (1.0 + e * from_a), e * from_b / (1.0 + e * from_b)
             adjoint_pairs[p] += of_to_a * with_b + of_to_b * with_a
-            adjoint_to_pair[p, 0] = of_to_b * (with_a - from_a / (1.0 + from_a))
-            adjoint_to_pair[p, 1] = of_to_a * (with_b - from_b / (1.0 + from_b))
+            adjoint_to_pair[0, p] = of_to_b * (with_a - from_a / (1.0 + from_a))
+            adjoint_to_pair[1, p] = of_to_a * (with_b - from_b / (1.0 + from_b))
+
+
+@kernel
+def _add(messages: FloatArray, first: IntArray, second: IntArray, total: FloatArray) -> None:
+    """Add to each arc's total what stands for it in (2, pairs); see ``_multiply``."""
+    a, run = -1, 0.0
+    for p in range(len(first)):
+        if first[p] != a:
+            if a >= 0:
+                total[a] += run
+            a, run = first[p], 0.0
+        run += messages[0, p]
+        total[second[p]] += messages[1, p]
+    if a >= 0:
+        total[a] += run
 
 
 @kernel
@@ -233,23 +267,13 @@ def _through_odds(
 
 
 @kernel
-def pair_beliefs(
-    pair_scores: FloatArray,
-    first: IntArray,
-    second: IntArray,
-    iterations: int,
-    to_arc: FloatArray,
-    to_pair: FloatArray,
-    out: FloatArray,
-) -> float:
+def pair_beliefs(pair_scores: FloatArray, to_arc: FloatArray, to_pair: FloatArray, out: FloatArray) -> float:
     """Belief that both arcs are ON, from the last messages; return what the pairs add to the Bethe log-partition."""
     total = 0.0
     for p in range(len(pair_scores)):
-        from_a, from_b = to_pair[iterations, p, 0], to_pair[iterations, p, 1]
+        from_a, from_b = to_pair[0, p], to_pair[1, p]
         both = math.exp(min(max(pair_scores[p], -_STRONGEST), _STRONGEST)) * from_a * from_b
         normaliser = 1.0 + from_a + from_b + both
         out[p] = both / normaliser
-        odds_a = from_a * to_arc[iterations - 1, p, 0]
-        odds_b = from_b * to_arc[iterations - 1, p, 1]
-        total += math.log(normaliser / (1.0 + odds_a)) - math.log(1.0 + odds_b)
+        total += math.log(normaliser / (1.0 + from_a * to_arc[0, p])) - math.log(1.0 + from_b * to_arc[1, p])
     return total

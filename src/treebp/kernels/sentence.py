@@ -1,7 +1,7 @@
 """What the parser does with one sentence, each as one call: score, infer, learn, and spread the gradient.
 
-``features`` bundles what turns tokens into weights: templates of arcs, of siblings, of grandparents (none on two
-tokens: no such factors), and the number of bits of a feature's index.
+``features`` bundles what turns tokens into weights: templates of arcs and of pairs, whether there are factors on
+siblings and on grandparents, and the number of bits of a feature's index.
 ``structure`` says which trees there are: whether projective, and whether with a single root word.
 """
 
@@ -11,14 +11,21 @@ import numpy as np
 
 from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
 from treebp.kernels._jit import kernel
-from treebp.kernels.arborescence import best_arborescence
-from treebp.kernels.best_projective import best_projective
 from treebp.kernels.candidates import list_arcs, list_pairs, select_arcs
 from treebp.kernels.feature_gradient import list_arcs_gradient, list_pairs_gradient
-from treebp.kernels.features import GRANDPARENT, SIBLING, ArcTemplates, PairTemplates, score_arcs, score_pairs
+from treebp.kernels.features import (
+    GRANDPARENT,
+    SIBLING,
+    ArcTemplates,
+    PairTemplates,
+    pair_keys,
+    score_arcs,
+    score_pairs,
+)
 from treebp.kernels.objective import infer, learn
+from treebp.kernels.tree_queries import best_tree
 
-Features = tuple[ArcTemplates, PairTemplates, PairTemplates, int]
+Features = tuple[ArcTemplates, PairTemplates, tuple[bool, bool], int]
 Structure = tuple[bool, bool]
 
 
@@ -33,15 +40,15 @@ def score(
     weights: AnyArray,
 ) -> tuple[FloatArray, FloatArray, IntArray, IntArray, IntArray, int]:
     """Scores of arcs and of pairs, and the pairs as ``list_pairs`` gives them."""
-    arcs, siblings, grandparents, bits = features
+    of_arcs, of_pairs, (siblings, grandparents), bits = features
     scores = np.empty(len(heads))
-    score_arcs(tokens, heads, modifiers, arcs, bits, weights, scores)
-    first, second, triples, split = list_pairs(
-        heads, modifiers, starts, len(siblings[2]) > 0, len(grandparents[2]) > 0, structure[0]
-    )
+    score_arcs(tokens, heads, modifiers, of_arcs, bits, weights, scores)
+    first, second, triples, split = list_pairs(heads, modifiers, starts, siblings, grandparents, structure[0])
     pair_scores = np.empty(len(first))
-    score_pairs(tokens, triples[:split], siblings, SIBLING, bits, weights, pair_scores[:split])
-    score_pairs(tokens, triples[split:], grandparents, GRANDPARENT, bits, weights, pair_scores[split:])
+    if len(first) > 0:
+        keys = pair_keys(tokens, of_pairs)
+        score_pairs(keys, triples[:split], SIBLING, bits, weights, pair_scores[:split])
+        score_pairs(keys, triples[split:], GRANDPARENT, bits, weights, pair_scores[split:])
     return scores, pair_scores, first, second, triples, split
 
 
@@ -102,20 +109,31 @@ def list_gradient(
     features: Features,
 ) -> tuple[AnyArray, AnyArray]:
     """The gradient by weights, as a list, from that by scores; ``split`` is the number of sibling pairs."""
-    arcs, siblings, grandparents, bits = features
-    per_arc = 2 * (len(arcs[0]) + len(arcs[1]) + len(arcs[2])) + len(arcs[3]) * len(tokens)
-    per_sibling = len(siblings[0]) + len(siblings[2]) + len(siblings[3])
-    per_grandparent = len(grandparents[0]) + len(grandparents[2]) + len(grandparents[3])
-    most = len(heads) * per_arc + split * per_sibling + (len(triples) - split) * per_grandparent
+    of_arcs, of_pair_tokens, _, bits = features
+    per_arc = 2 * (len(of_arcs[0]) + len(of_arcs[1]) + len(of_arcs[2])) + len(of_arcs[4]) * len(tokens)
+    per_pair = len(of_pair_tokens[0]) + len(of_pair_tokens[3]) + len(of_pair_tokens[5])
+    most = len(heads) * per_arc + len(triples) * per_pair
     indices, values = np.empty(most, np.int32), np.empty(most, np.float32)
-    count = list_arcs_gradient(tokens, heads, modifiers, arcs, bits, of_scores, indices, values, 0)
-    count = list_pairs_gradient(
-        tokens, triples[:split], siblings, SIBLING, bits, of_pairs[:split], indices, values, count
-    )
-    count = list_pairs_gradient(
-        tokens, triples[split:], grandparents, GRANDPARENT, bits, of_pairs[split:], indices, values, count
-    )
+    count = list_arcs_gradient(tokens, heads, modifiers, of_arcs, bits, of_scores, indices, values, 0)
+    if len(triples) > 0:
+        keys = pair_keys(tokens, of_pair_tokens)
+        count = list_pairs_gradient(keys, triples[:split], SIBLING, bits, of_pairs[:split], indices, values, count)
+        count = list_pairs_gradient(keys, triples[split:], GRANDPARENT, bits, of_pairs[split:], indices, values, count)
     return indices[:count], values[:count]
+
+
+@kernel
+def best_heads(
+    heads: IntArray, modifiers: IntArray, starts: IntArray, scores: FloatArray, structure: Structure
+) -> IntArray:
+    """The heads (n,) of the tree whose arcs have the highest sum of scores; there must be one."""
+    size = len(starts)
+    arcs = np.full((size, size), -math.inf)
+    for a in range(len(heads)):
+        arcs[heads[a], modifiers[a]] = scores[a]
+    tree = np.empty(size - 1, np.int64)
+    best_tree(arcs, size, structure[0], structure[1], tree)
+    return tree
 
 
 @kernel
@@ -139,13 +157,7 @@ def prune_sentence(
     if math.isnan(beliefs[0]):
         return none
     marginals = np.zeros((size, size))
-    scores = np.full((size, size), -math.inf)
     for a in range(len(heads)):
         marginals[heads[a], modifiers[a]] = beliefs[a]
-        scores[heads[a], modifiers[a]] = beliefs[a]
-    tree = np.empty(size - 1, np.int64)
-    if structure[0]:
-        best_projective(scores, size, structure[1], tree)
-    else:
-        best_arborescence(scores, size, structure[1], tree)
+    tree = best_heads(heads, modifiers, starts, beliefs, structure)
     return select_arcs(marginals, tree, ratio, most)

@@ -35,22 +35,6 @@ def masked(scores: FloatArray, size: int) -> FloatArray:
 
 
 @kernel
-def best_trees(
-    scores: FloatArray, lengths: IntArray, projective: bool, single_root: bool, heads: IntArray
-) -> FloatArray:
-    """Write the best tree's heads of every sentence; return their scores, -inf where there is no tree."""
-    best = np.empty(len(lengths))
-    for b in range(len(lengths)):
-        size = lengths[b] + 1
-        arcs = masked(scores[b], size)
-        if projective:
-            best[b] = best_projective(arcs, size, single_root, heads[b])
-        else:
-            best[b] = best_arborescence(arcs, size, single_root, heads[b])
-    return best
-
-
-@kernel
 def is_tree(heads: IntArray, projective: bool, single_root: bool) -> bool:
     """Whether heads (each in 0..n) form a tree of the given kind."""
     n = len(heads)
@@ -74,3 +58,36 @@ def is_tree(heads: IntArray, projective: bool, single_root: bool) -> bool:
                 if heads[b - 1] < low or heads[b - 1] > high:
                     return False
     return True
+
+
+@kernel
+def best_tree(arcs: FloatArray, size: int, projective: bool, single_root: bool, heads: IntArray) -> float:
+    """Write the heads of the best tree of ``masked`` arcs; return its score, -inf where there is no tree.
+
+    Each word's best head is tried first: if these make a tree, none is better.
+    """
+    best = 0.0
+    for modifier in range(1, size):
+        head = 0
+        for other in range(1, size):
+            if arcs[other, modifier] > arcs[head, modifier]:
+                head = other
+        heads[modifier - 1] = head
+        best += arcs[head, modifier]
+    if best == -math.inf or is_tree(heads[: size - 1], projective, single_root):
+        return best
+    if projective:
+        return best_projective(arcs, size, single_root, heads)
+    return best_arborescence(arcs, size, single_root, heads)
+
+
+@kernel
+def best_trees(
+    scores: FloatArray, lengths: IntArray, projective: bool, single_root: bool, heads: IntArray
+) -> FloatArray:
+    """Write the best tree's heads of every sentence; return their scores, -inf where there is no tree."""
+    best = np.empty(len(lengths))
+    for b in range(len(lengths)):
+        size = lengths[b] + 1
+        best[b] = best_tree(masked(scores[b], size), size, projective, single_root, heads[b])
+    return best

@@ -9,7 +9,7 @@ from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.kernels import sentence as kernels
 from treebp.kernels.candidates import list_arcs
 from treebp.parsing.config import Factor, TemplateGroup
-from treebp.parsing.templates import arc_templates, no_pairs, pair_templates
+from treebp.parsing.templates import arc_templates, pair_templates
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ class ArcModel:
         groups, factors = tuple(groups), tuple(factors)
         self.features: kernels.Features = (
             arc_templates(groups),
-            pair_templates(groups) if "sibling" in factors else no_pairs(),
-            pair_templates(groups) if "grandparent" in factors else no_pairs(),
+            pair_templates(groups),
+            ("sibling" in factors, "grandparent" in factors),
             bits,
         )
         self.structure: kernels.Structure = (projective, single_root)

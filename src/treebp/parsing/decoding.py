@@ -3,6 +3,7 @@
 import numpy as np
 
 from treebp._types import FloatArray, IntArray
+from treebp.kernels.sentence import best_heads
 from treebp.parsing.arc_model import ArcModel, Arcs
 from treebp.parsing.exact import exact_trees
 from treebp.trees import DependencyTrees
@@ -23,7 +24,7 @@ def decode(
     if decoder == "map":
         return _map(model, tokens, arcs, beliefs, exact=exact)
     scores = beliefs if decoder == "mbr" else _log_odds(arcs, beliefs)
-    return np.asarray(_trees(model, arcs, scores).argmax())
+    return best_heads(arcs.heads, arcs.modifiers, arcs.starts, scores, model.structure)
 
 
 def k_best(model: ArcModel, arcs: Arcs, beliefs: FloatArray, k: int) -> list[tuple[IntArray, float]]:
@@ -32,13 +33,10 @@ def k_best(model: ArcModel, arcs: Arcs, beliefs: FloatArray, k: int) -> list[tup
     return [(tree, float(total) / len(tree)) for tree, total in zip(heads, totals, strict=True)]
 
 
-def _trees(model: ArcModel, arcs: Arcs, scores: FloatArray) -> DependencyTrees:
-    projective, single_root = model.structure
-    return DependencyTrees(arcs.matrix(scores, -np.inf), projective=projective, single_root=single_root)
-
-
 def _best(model: ArcModel, arcs: Arcs, scores: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
-    best = _trees(model, arcs, scores).topk(k)
+    projective, single_root = model.structure
+    trees = DependencyTrees(arcs.matrix(scores, -np.inf), projective=projective, single_root=single_root)
+    best = trees.topk(k)
     assert isinstance(best, tuple)  # a list only for a batch
     return best
 
@@ -55,7 +53,7 @@ def _map(model: ArcModel, tokens: IntArray, arcs: Arcs, beliefs: FloatArray, *, 
     if exact and len(pair_scores):
         return exact_trees(model, tokens, arcs)[0].argmax()
     if not len(pair_scores):
-        return np.asarray(_trees(model, arcs, scores).argmax())
+        return best_heads(arcs.heads, arcs.modifiers, arcs.starts, scores, model.structure)
     matrix = arcs.matrix(scores, -np.inf)
     candidates, _ = _best(model, arcs, _log_odds(arcs, beliefs), _RESCORED)
 

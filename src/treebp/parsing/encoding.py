@@ -5,13 +5,15 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from treebp._types import IntArray
-from treebp.data.coarse_tags import coarse_tags, default_mapping
+from treebp.data.coarse_tags import default_mapping
 from treebp.data.sentence import Sentence
 from treebp.parsing.config import TemplateGroup
 from treebp.parsing.templates import ATTRIBUTES
 
 _UNKNOWN, _BOUNDARY, _ROOT = range(3)
 _PREFIX = 5
+_REMEMBERED = 200_000  # words whose numbers are kept at hand, so that memory does not grow with what is parsed
+_Word = tuple[str, str, str, str, str]
 _FINE, _COARSE = ATTRIBUTES.index("fine"), ATTRIBUTES.index("coarse")
 
 
@@ -32,6 +34,7 @@ class Encoding:
         ]
         if not self._has_fine_tags:
             self._numbers[_FINE] = self._numbers[_COARSE]
+        self._rows: dict[_Word, tuple[int, ...]] = {}
 
     @classmethod
     def of(cls, sentences: Sequence[Sentence]) -> "Encoding":
@@ -41,8 +44,10 @@ class Encoding:
         tag_map = default_mapping(coarse) if has_fine_tags else None
         seen: dict[str, dict[str, None]] = {attribute: {} for attribute in ATTRIBUTES}
         for sentence in sentences:
-            for attribute, column in zip(ATTRIBUTES, _columns(sentence, tag_map), strict=True):
-                seen[attribute].update(dict.fromkeys(column))
+            columns = sentence.forms, sentence.fine_tags, sentence.coarse_tags, sentence.lemmas, sentence.feats
+            for word in zip(*columns, strict=True):
+                for attribute, value in zip(ATTRIBUTES, _attributes(*word, tag_map), strict=True):
+                    seen[attribute][value] = None
         return cls({attribute: [value for value in seen[attribute] if value != "_"] for attribute in seen}, tag_map)
 
     def available(self, groups: Iterable[TemplateGroup]) -> tuple[TemplateGroup, ...]:
@@ -54,21 +59,27 @@ class Encoding:
         """The attributes of a sentence's tokens, shape (n + 3, attributes)."""
         tokens = np.full((len(sentence) + 3, len(ATTRIBUTES)), _BOUNDARY, dtype=np.int64)
         tokens[1] = _ROOT
-        columns = _columns(sentence, self.tag_map)
-        if not self._has_fine_tags:
-            columns[_FINE] = columns[_COARSE]
-        for k, (numbers, column) in enumerate(zip(self._numbers, columns, strict=True)):
-            tokens[2:-1, k] = [numbers.get(value, _UNKNOWN) for value in column]
+        if len(sentence):
+            columns = sentence.forms, sentence.fine_tags, sentence.coarse_tags, sentence.lemmas, sentence.feats
+            tokens[2:-1] = list(map(self._row, zip(*columns, strict=True)))
         return tokens
 
+    def _row(self, word: _Word) -> tuple[int, ...]:
+        """The attributes of a word, given by its columns."""
+        row = self._rows.get(word)
+        if row is None:
+            if len(self._rows) >= _REMEMBERED:
+                self._rows.clear()
+            values = _attributes(*word, self.tag_map)
+            if not self._has_fine_tags:
+                values = (values[0], values[_COARSE], *values[2:])
+            row = tuple(numbers.get(value, _UNKNOWN) for numbers, value in zip(self._numbers, values, strict=True))
+            self._rows[word] = row
+        return row
 
-def _columns(sentence: Sentence, tag_map: Mapping[str, str] | None) -> list[list[str]]:
-    """One list of strings per attribute."""
-    return [
-        sentence.forms,
-        sentence.fine_tags,
-        coarse_tags(sentence, tag_map),
-        [form[:_PREFIX] for form in sentence.forms],
-        sentence.lemmas,
-        sentence.feats,
-    ]
+
+def _attributes(
+    form: str, fine: str, coarse: str, lemma: str, feats: str, tag_map: Mapping[str, str] | None
+) -> tuple[str, ...]:
+    """The ATTRIBUTES of a word as strings."""
+    return form, fine, coarse if tag_map is None else tag_map.get(fine, "X"), form[:_PREFIX], lemma, feats

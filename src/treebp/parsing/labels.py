@@ -170,8 +170,7 @@ def _checked(tokens: IntArray, heads: ArrayLike) -> IntArray:
     tree = np.asarray(heads, dtype=np.int64)
     if tree.ndim != 1 or tokens.shape != (len(tree) + 3, len(ATTRIBUTES)):
         raise ValueError(f"tokens of shape {tokens.shape} for heads of shape {tree.shape}")
-    outside = np.flatnonzero((tree < 0) | (tree > len(tree)))
-    if len(outside):
-        word = int(outside[0])
+    if len(tree) and not 0 <= tree.min() <= tree.max() <= len(tree):
+        word = int(np.flatnonzero((tree < 0) | (tree > len(tree)))[0])
         raise ValueError(f"word {word + 1} has head {tree[word]}: the sentence has {len(tree)} words")
     return tree

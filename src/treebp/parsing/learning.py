@@ -19,7 +19,7 @@ def gradient_of(
     model: ArcModel, example: Example, objective: str, temperature: float = 1.0, *, exact: bool = False
 ) -> Gradient:
     """The objective ("cll", "l2" or "ar") of one sentence and its gradient by all scores."""
-    if exact and len(model.features[2][2]):
+    if exact and any(model.features[2]):
         return exact_gradient(model, example, objective, temperature)
     arcs = example.arcs
     return Gradient(

@@ -64,5 +64,6 @@ class AdaGrad:
         count = 0
         for gradient in gradients:
             count = adagrad.add(self.state, gradient.indices, gradient.values, low, high, touched, count)
+        touched = np.sort(touched[:count])  # walking through memory in order is worth the time
         scale = 1.0 / len(gradients)
-        adagrad.update(self.model.weights, self.state, touched[:count], scale, self.rate, self.decay, self.steps)
+        adagrad.update(self.model.weights, self.state, touched, scale, self.rate, self.decay, self.steps)

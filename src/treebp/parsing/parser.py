@@ -2,9 +2,10 @@
 
 import os
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict
+from copy import copy
+from dataclasses import asdict, replace
 from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
@@ -23,15 +24,8 @@ from treebp.parsing.label_templates import label_templates
 from treebp.parsing.labels import LabelModel
 from treebp.parsing.model_file import pack, read_tensors, unpack, write_tensors
 from treebp.parsing.parse import Parse
-from treebp.parsing.preparation import (
-    PruningReport,
-    fingerprint,
-    legal_tree,
-    split_off,
-    tree_structure,
-    with_heads,
-)
-from treebp.parsing.pruner import Pruner, cross_fitted, train_pruner
+from treebp.parsing.preparation import Prepared, PruningReport, fingerprint, prepare
+from treebp.parsing.pruner import Pruner
 from treebp.parsing.training import EpochReport, Progress, train_model
 
 _KIND = "treebp model"
@@ -62,9 +56,10 @@ class Parser:
 
     def fit(
         self,
-        train: Iterable[Sentence],
+        train: Iterable[Sentence] = (),
         dev: Iterable[Sentence] | None = None,
         *,
+        prepared: Prepared | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
         checkpoint: Path | None = None,
@@ -74,69 +69,54 @@ class Parser:
         Without ``dev``, the last tenth of ``train`` (``config.held_out``) is kept back for it. The result depends on
         data and configuration alone, not on the number of threads. With a ``checkpoint`` path training can be
         interrupted after any epoch and continued by the same call. A parser whose training fails stays as it was.
+
+        To train several parsers on the same data, ``prepare`` these once and pass the result as ``prepared`` instead.
         """
+        workers, progress = _threads(threads), progress or Progress()
+        if prepared is None:
+            prepared = prepare(train, dev, self.config, threads=workers, progress=progress)
+        prepared.check(self.config)
         trained = Parser(self.config)
-        trained._fit(train, dev, _threads(threads), progress or Progress(), checkpoint)
+        trained._fit(prepared, workers, progress, checkpoint)
         self.__dict__.update(trained.__dict__)
         return self.reports
 
-    def _fit(
-        self,
-        train: Iterable[Sentence],
-        dev: Iterable[Sentence] | None,
-        threads: int,
-        progress: Progress,
-        checkpoint: Path | None,
-    ) -> None:
+    def _fit(self, prepared: Prepared, threads: int, progress: Progress, checkpoint: Path | None) -> None:
         config = self.config
-        sentences = with_heads(list(train), "training")
-        if dev is None:
-            sentences, held_out = split_off(sentences, config.held_out)
-        else:
-            held_out = with_heads(list(dev), "development")
-        structure = tree_structure(config, sentences)
-        self._encoding = encoding = Encoding.of(sentences)
-        tokens = [encoding.encode(sentence) for sentence in sentences]
-        gold = [np.array(sentence.heads, dtype=np.int64) for sentence in sentences]
-        legal = [legal_tree(sentence.heads, structure) for sentence in sentences]
-
-        words = sum(map(len, gold))
-        folds = min(config.pruner_folds, len(sentences))
-        progress.start("pruner", words * config.pruner_epochs * max(2, folds))
-        keep = cross_fitted(tokens, legal, config, structure, threads, progress.advance)
-        self._pruner = train_pruner(tokens, legal, config, structure, threads, progress.advance)
-        self.pruning["train"] = PruningReport.of(keep, gold)
-        if config.objective == "cll":
-            gold = legal
-            for kept, heads in zip(keep, legal, strict=True):
-                kept[heads, np.arange(1, len(heads) + 1)] = True
-        elif self.pruning["train"].oracle == 0.0:
+        self._encoding, self._pruner, self._labels = prepared.encoding, prepared.pruner, prepared.labels
+        self.pruning = dict(prepared.pruning)
+        surrogate = config.objective == "cll"
+        if not surrogate and self.pruning["train"].oracle == 0.0:
             raise ValueError("pruning left no right arc at all: raise prune_heads or lower prune_ratio")
         examples = []
-        for sentence, kept, heads in zip(tokens, keep, gold, strict=True):
+        for tokens, kept, gold, legal in zip(
+            prepared.tokens, prepared.keep, prepared.gold, prepared.legal, strict=True
+        ):
+            heads = legal if surrogate else gold
+            if surrogate:  # log-likelihood needs all arcs of the tree
+                kept = kept.copy()
+                kept[heads, np.arange(1, len(heads) + 1)] = True
             arcs = Arcs.of(kept)
-            examples.append(Example(sentence, arcs, arcs.marked(heads)))
-
-        self._labels = LabelModel.fit(
-            tokens,
-            [np.array(sentence.heads, dtype=np.int64) for sentence in sentences],
-            [sentence.labels if config.labels else ["_"] * len(sentence) for sentence in sentences],
-            label_templates(encoding.available(config.templates)),
-            seed=config.seed,
-        )
-        self._model = self._new_model(structure)
-        development = _Development(self, held_out)
-        self.pruning["dev"] = development.pruning
+            examples.append(Example(tokens, arcs, arcs.marked(heads)))
+        self._model = self._new_model(prepared.structure)
         self.reports = train_model(
             self._model,
             examples,
-            development.score,
+            _Development(self, prepared).score,
             config,
             threads=threads,
             progress=progress,
             checkpoint=checkpoint,
-            fingerprint=fingerprint(config, sentences, held_out),
+            fingerprint=fingerprint(config, prepared.train, prepared.dev),
         )
+
+    def with_iterations(self, iterations: int) -> "Parser":
+        """The same parser, sharing its weights, with another number of iterations of belief propagation."""
+        other = copy(self)
+        other.config = replace(self.config, iterations=iterations)
+        other._model = copy(self._model)
+        other._model.iterations = iterations
+        return other
 
     def parse(
         self,
@@ -285,18 +265,15 @@ class Parser:
 
 
 class _Development:
-    """Development data, pruned once, parsed after every epoch."""
+    """Development data, parsed after every epoch."""
 
-    def __init__(self, parser: Parser, sentences: Sequence[Sentence]) -> None:
-        assert parser._encoding is not None
+    def __init__(self, parser: Parser, prepared: Prepared) -> None:
         self._parser = parser
-        self._sentences = sentences
-        self._tokens = [parser._encoding.encode(sentence) for sentence in sentences]
-        self._gold = [np.array(sentence.heads, dtype=np.int64) for sentence in sentences]
-        self._scored = [~is_punctuation(sentence, "unicode") for sentence in sentences]
-        keep = [parser._pruner.keep(tokens) for tokens in self._tokens]
-        self._arcs = [Arcs.of(kept) for kept in keep]
-        self.pruning = PruningReport.of(keep, self._gold)
+        self._sentences = prepared.dev
+        self._tokens = prepared.dev_tokens
+        self._gold = [np.array(sentence.heads, dtype=np.int64) for sentence in prepared.dev]
+        self._scored = [~is_punctuation(sentence, "unicode") for sentence in prepared.dev]
+        self._arcs = [Arcs.of(kept) for kept in prepared.dev_keep]
 
     def score(self) -> tuple[float, float]:
         """Unlabelled and labelled attachment score in percent, without punctuation (Unicode rule)."""

@@ -1,8 +1,8 @@
 """From treebank sentences to what training works on."""
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -10,6 +10,11 @@ from treebp._types import BoolArray, IntArray
 from treebp.data.projectivity import projectivise
 from treebp.data.sentence import Sentence
 from treebp.parsing.config import Config
+from treebp.parsing.encoding import Encoding
+from treebp.parsing.label_templates import label_templates
+from treebp.parsing.labels import LabelModel
+from treebp.parsing.pruner import Pruner, cross_fitted, train_pruner
+from treebp.parsing.training import Progress
 from treebp.trees import DependencyTrees
 
 # With fewer sentences than this share that have several root words, a treebank counts as single-rooted.
@@ -31,6 +36,115 @@ class PruningReport:
             int(kept[heads, np.arange(1, len(heads) + 1)].sum()) for kept, heads in zip(keep, trees, strict=True)
         )
         return cls(right / words, sum(int(kept.sum()) for kept in keep) / words)
+
+
+# Settings that nothing here depends on.
+_LATER = {
+    "objective",
+    "factors",
+    "inference",
+    "iterations",
+    "decoder",
+    "weight_bits",
+    "epochs",
+    "rate",
+    "temperature_start",
+    "temperature_end",
+}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What training starts from, pruned and with labels learnt: the same for all objectives, factors and iterations.
+
+    Attributes:
+        config: the configuration it was made with.
+        train: the training sentences, ``tokens`` their encodings, ``gold`` their trees, ``legal`` the nearest trees
+            of the model's structure, ``keep`` the arcs (n + 1, n + 1) that pruning leaves.
+        dev: the development sentences, ``dev_tokens`` and ``dev_keep`` likewise.
+        structure: whether trees are projective, and whether they have a single root word.
+        encoding: of the training sentences.
+        pruner: for new sentences.
+        labels: the model of labels.
+        pruning: what is left of both sets.
+
+    """
+
+    config: Config
+    train: list[Sentence]
+    dev: list[Sentence]
+    structure: tuple[bool, bool]
+    encoding: Encoding
+    tokens: list[IntArray]
+    gold: list[IntArray]
+    legal: list[IntArray]
+    keep: list[BoolArray]
+    dev_tokens: list[IntArray]
+    dev_keep: list[BoolArray]
+    pruner: Pruner
+    labels: LabelModel
+    pruning: dict[str, PruningReport]
+
+    def check(self, config: Config) -> None:
+        """Raise ValueError if a parser with another configuration would need other preparation."""
+        ours = asdict(self.config)
+        for key, value in asdict(config).items():
+            if key not in _LATER and ours[key] != value:
+                raise ValueError(f"the data were prepared with {key} = {ours[key]!r}, not {value!r}")
+
+
+def prepare(
+    train: Iterable[Sentence],
+    dev: Iterable[Sentence] | None,
+    config: Config,
+    *,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> Prepared:
+    """Encode and prune training and development sentences, and learn labels; see ``Parser.fit``."""
+    progress = progress or Progress()
+    sentences = with_heads(list(train), "training")
+    if dev is None:
+        sentences, held_out = split_off(sentences, config.held_out)
+    else:
+        held_out = with_heads(list(dev), "development")
+    structure = tree_structure(config, sentences)
+    encoding = Encoding.of(sentences)
+    tokens = [encoding.encode(sentence) for sentence in sentences]
+    gold = [np.array(sentence.heads, dtype=np.int64) for sentence in sentences]
+    legal = [legal_tree(sentence.heads, structure) for sentence in sentences]
+
+    folds = min(config.pruner_folds, len(sentences))
+    progress.start("pruner", sum(map(len, gold)) * config.pruner_epochs * max(2, folds))
+    keep = cross_fitted(tokens, legal, config, structure, threads, progress.advance)
+    pruner = train_pruner(tokens, legal, config, structure, threads, progress.advance)
+    dev_tokens = [encoding.encode(sentence) for sentence in held_out]
+    dev_keep = [pruner.keep(sentence) for sentence in dev_tokens]
+    dev_gold = [np.array(sentence.heads, dtype=np.int64) for sentence in held_out]
+
+    labels = LabelModel.fit(
+        tokens,
+        gold,
+        [sentence.labels if config.labels else ["_"] * len(sentence) for sentence in sentences],
+        label_templates(encoding.available(config.templates)),
+        seed=config.seed,
+    )
+    return Prepared(
+        config=config,
+        train=sentences,
+        dev=held_out,
+        structure=structure,
+        encoding=encoding,
+        tokens=tokens,
+        gold=gold,
+        legal=legal,
+        keep=keep,
+        dev_tokens=dev_tokens,
+        dev_keep=dev_keep,
+        pruner=pruner,
+        labels=labels,
+        pruning={"train": PruningReport.of(keep, gold), "dev": PruningReport.of(dev_keep, dev_gold)},
+    )
 
 
 def with_heads(sentences: Sequence[Sentence], what: str) -> list[Sentence]:

@@ -1,8 +1,9 @@
 """Feature templates: first order after McDonald et al. (2005), second order after Carreras (2007), in named groups.
 
 A template is written as its slots, each a token and an attribute: ``"h.word m.fine"``. In arc templates the tokens are
-the head ``h``, the modifier ``m`` and their neighbours ``h-``, ``h+``, ``m-``, ``m+``. In pair templates they are
-``a``, ``b``, ``c``: head, modifier and sibling, or grandparent, head and modifier.
+the head ``h``, the modifier ``m`` and their neighbours ``h-``, ``h+``, ``m-``, ``m+``, and ``b`` stands for all between
+the two. In pair templates they are ``a``, ``b``, ``c``: head, modifier and sibling, or grandparent, head and modifier.
+A star marks the slot, a tag, for whose values the weights stand side by side in memory.
 """
 
 from collections.abc import Iterable
@@ -48,11 +49,12 @@ _MORPHOLOGY = [
     "h.word m.morphology",
     "h.morphology m.word",
 ]
-_PAIR_TAGS = ["a.T b.T c.T", "b.T c.T", "a.T c.T"]
+_BETWEEN = "h.T m.T b.T*"
+_PAIR_TAGS = ["a.T b.T c.T*", "b.T c.T", "a.T c.T"]
 _PAIR_WORDS = [
-    "a.word b.fine c.fine",
-    "a.fine b.word c.fine",
-    "a.fine b.fine c.word",
+    "a.word b.fine c.fine*",
+    "a.fine b.word c.fine*",
+    "a.fine b.fine* c.word",
     "a.word c.fine",
     "a.fine c.word",
     "b.word c.fine",
@@ -61,7 +63,7 @@ _PAIR_WORDS = [
     "b.word c.word",
 ]
 _PAIR_LEMMAS = ["a.lemma c.lemma", "b.lemma c.lemma"]
-_PAIR_MORPHOLOGY = ["b.morphology c.morphology", "a.morphology c.morphology", "a.fine b.morphology c.morphology"]
+_PAIR_MORPHOLOGY = ["b.morphology c.morphology", "a.morphology c.morphology", "a.fine b.morphology c.morphology*"]
 
 
 def arc_templates(groups: Iterable[TemplateGroup]) -> ArcTemplates:
@@ -74,20 +76,27 @@ def arc_templates(groups: Iterable[TemplateGroup]) -> ArcTemplates:
             templates += [template.replace(".T", f".{tag}") for template in tagged]
     for group, more in (("words", _WORDS), ("prefixes", _PREFIXES), ("lemmas", _LEMMAS), ("morphology", _MORPHOLOGY)):
         templates += more if group in groups else []
-    between = [tag for group, tag in (("tags", "fine"), ("coarse", "coarse")) if {"between", group} <= groups]
+    between = [
+        _BETWEEN.replace(".T", f".{tag}")
+        for group, tag in (("tags", "fine"), ("coarse", "coarse"))
+        if {"between", group} <= groups
+    ]
     of_head = [template for template in templates if _tokens(template) <= {"h", "h-", "h+"}]
     of_modifier = [template for template in templates if _tokens(template) and _tokens(template) <= {"m", "m-", "m+"}]
     of_both = [template for template in templates if template not in of_head + of_modifier]
     return (
-        _compile(of_head, ("h", "h-", "h+")),
-        _compile(of_modifier, ("m", "m-", "m+")),
-        _compile(of_both, ("h", "m", "h-", "h+", "m-", "m+")),
-        np.array([ATTRIBUTES.index(tag) for tag in between], dtype=np.int64),
+        _part(of_head, "h"),
+        _part(of_modifier, "m"),
+        _part(of_both, "h"),
+        _part(of_both, "m"),
+        _part(between, "h"),
+        _part(between, "m"),
+        _part(between, "b"),
     )
 
 
 def pair_templates(groups: Iterable[TemplateGroup]) -> PairTemplates:
-    """The templates of pairs of arcs, likewise. Those on all three tokens end with the one slot of ``c``."""
+    """The templates of pairs of arcs, likewise."""
     groups = set(groups)
     templates = []
     for group, tag in (("tags", "fine"), ("coarse", "coarse")):
@@ -95,32 +104,34 @@ def pair_templates(groups: Iterable[TemplateGroup]) -> PairTemplates:
             templates += [template.replace(".T", f".{tag}") for template in _PAIR_TAGS]
     for group, more in (("words", _PAIR_WORDS), ("lemmas", _PAIR_LEMMAS), ("morphology", _PAIR_MORPHOLOGY)):
         templates += more if group in groups else []
-    triples = [template.rsplit(" ", 1) for template in templates if _tokens(template) == {"a", "b", "c"}]
+    of_abc = [template for template in templates if _tokens(template) == {"a", "b", "c"}]
+    of_bc = ["", *(template for template in templates if _tokens(template) == {"b", "c"})]
+    of_ac = [template for template in templates if _tokens(template) == {"a", "c"}]
     return (
-        _compile([start for start, _ in triples], ("a", "b")),
-        np.array([ATTRIBUTES.index(end.removeprefix("c.")) for _, end in triples], dtype=np.int64),
-        _compile(["", *(template for template in templates if _tokens(template) == {"b", "c"})], ("b", "c")),
-        _compile([template for template in templates if _tokens(template) == {"a", "c"}], ("a", "c")),
+        _part(of_abc, "a"),
+        _part(of_abc, "b"),
+        _part(of_abc, "c"),
+        _part(of_bc, "b"),
+        _part(of_bc, "c"),
+        _part(of_ac, "a"),
+        _part(of_ac, "c"),
     )
-
-
-def no_pairs() -> PairTemplates:
-    """No pair templates: no such factors."""
-    none = np.zeros((0, SLOTS), dtype=np.int64)
-    return none, none[:, 0], none, none
 
 
 def _tokens(template: str) -> set[str]:
     return {slot.split(".")[0] for slot in template.split()}
 
 
-def _compile(templates: list[str], tokens: tuple[str, ...]) -> IntArray:
-    slots = [
-        [
-            tokens.index(token) * len(ATTRIBUTES) + ATTRIBUTES.index(attribute)
-            for token, attribute in (slot.split(".") for slot in template.split())
-        ]
-        for template in templates
-    ]
-    filler = len(tokens) * len(ATTRIBUTES)
-    return np.array([row + [filler] * (SLOTS - len(row)) for row in slots], dtype=np.int64).reshape(len(slots), SLOTS)
+def _part(templates: list[str], token: str) -> IntArray:
+    """What templates look at around one of their tokens, as ``treebp.kernels.features`` takes it."""
+    width, nothing = len(ATTRIBUTES), 4 * len(ATTRIBUTES)
+    around = (token, f"{token}-", f"{token}+")
+    rows = np.full((len(templates), SLOTS + 1), nothing, dtype=np.int64)
+    for row, template in zip(rows, templates, strict=True):
+        slots = [slot.split(".") for slot in template.split() if slot.split(".")[0] in around]
+        for k, (where, attribute) in enumerate(slots):
+            number = ATTRIBUTES.index(attribute.removesuffix("*"))
+            row[k] = around.index(where) * width + number
+            if attribute.endswith("*"):
+                row[k], row[SLOTS] = 3 * width + number, number
+    return rows
