@@ -8,7 +8,7 @@ import pytest
 import treebp
 
 ROOT = Path(treebp.__file__).parent
-LAYERS = ["kernels", "core", "data", "parsing", "experiments", "cli"]
+LAYERS = ["kernels", "core", "data", "parsing", "experiments", "benchmarks", "cli"]
 MODULES = sorted(ROOT.rglob("*.py"))
 
 

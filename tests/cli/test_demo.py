@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from treebp.cli import app
 from treebp.cli import demo as command  # the function, so that its module can be found
 from treebp.cli._demo_page import Row, page
-from treebp.cli._plot import line_plot
 from treebp.cli._tree_drawing import draw_arcs
+from treebp.experiments.plot import line_plot
 from treebp.parsing.parser import Parser
 
 ROWS = [

@@ -9,6 +9,7 @@ from tiny import SETTINGS, write_treebank
 from typer.testing import CliRunner
 
 from treebp.cli import app
+from treebp.experiments import plans
 from treebp.parsing.config import Config
 
 README = Path(__file__).parent.parent.parent / "README.md"
@@ -25,6 +26,8 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for name, value in SETTINGS.items():
         monkeypatch.setitem(Config.__init__.__kwdefaults__, name, value)
+    monkeypatch.setattr(plans, "QUICK_SETTINGS", ())
+    monkeypatch.setattr(plans, "QUICK_SENTENCES", 30)
     write_treebank(tmp_path)
     for copy in ("gold", "baseline", "new"):
         (tmp_path / f"{copy}.conllu").write_bytes((tmp_path / "test.conllu").read_bytes())
@@ -45,7 +48,7 @@ def run(line: str) -> None:
 
 
 def test_the_examples_of_the_help_run(small: Path) -> None:
-    for command in ("init_config", "train", "parse", "evaluate", "debug_data", "convert"):
+    for command in ("init_config", "train", "parse", "inspect", "evaluate", "debug_data", "convert", "experiment"):
         assert HELP[command], command
         for line in HELP[command]:
             run(line)

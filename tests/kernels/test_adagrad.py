@@ -75,11 +75,10 @@ def test_threads_give_the_same_bits():
         for _ in range(40):
             optimiser.step(random_batch(rng, 4, 50))
         optimiser.catch_up()
-        results.append((optimiser.model.weights, optimiser.average, optimiser.state))
+        results.append((optimiser.model.weights, optimiser.state))
     for other in results[1:]:
         for first, second in zip(results[0], other, strict=True):
             assert np.array_equal(first, second)
-    assert results[0][1].any()
 
 
 def test_one_step_by_hand():
@@ -93,4 +92,4 @@ def test_one_step_by_hand():
     optimiser.step([nothing])
     optimiser.catch_up()
     assert optimiser.model.weights[8] == pytest.approx(-0.5 * mean / (mean + 1.0) * mean / (mean + 1.0), rel=1e-5)
-    assert math.isclose(optimiser.state[8, 1], mean**2)
+    assert math.isclose(optimiser.state[8, 0], mean**2)

@@ -43,7 +43,6 @@ class PowerCutError(Exception):
 
 @pytest.mark.parametrize(("objective", "epochs"), [("l2", 3), ("l2+ar", 2)])
 def test_training_goes_on_after_any_epoch_as_if_nothing_had_happened(train, dev, tmp_path, objective, epochs):
-    # Minibatches of one: enough steps for weights to be averaged.
     config = replace(TINY, objective=objective, epochs=epochs, minibatch=1)
     straight = fit(train[:40], dev[:10], config=config)
     interruptions = 0

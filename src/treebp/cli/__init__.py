@@ -6,12 +6,15 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from treebp.cli.bench import bench
 from treebp.cli.convert import convert
 from treebp.cli.debug_data import debug_data
 from treebp.cli.demo import demo
 from treebp.cli.download import download
 from treebp.cli.evaluate import evaluate
+from treebp.cli.experiment import experiment
 from treebp.cli.init_config import init_config
+from treebp.cli.inspect import inspect
 from treebp.cli.parse import parse
 from treebp.cli.train import train
 
@@ -47,7 +50,10 @@ app.command(rich_help_panel=PARSER)(demo)
 app.command(rich_help_panel=PARSER)(train)
 app.command(rich_help_panel=PARSER)(parse)
 app.command(rich_help_panel=PARSER)(evaluate)
+app.command(rich_help_panel=PARSER)(inspect)
 app.command(rich_help_panel=PARSER)(init_config)
+app.command(rich_help_panel=PARSER)(experiment)
+app.command(rich_help_panel=PARSER)(bench)
 app.command(rich_help_panel=DATA)(debug_data)
 app.command(rich_help_panel=DATA)(convert)
 app.command(rich_help_panel=DATA)(download)

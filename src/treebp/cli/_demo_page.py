@@ -2,48 +2,38 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+from string import Template
 
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from treebp.cli._plot import line_plot
+from treebp.cli._html import page_of
 from treebp.cli._tree_drawing import draw_arcs
+from treebp.experiments.markup import as_text
+from treebp.experiments.plot import line_plot
 from treebp.parsing.parse import Parse
 
 _BAR = 20
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>treebp demo</title>
-<style>
-:root {{ color-scheme: light dark; font-family: system-ui, sans-serif; line-height: 1.5 }}
-body {{ max-width: 46rem; margin: 2rem auto; padding: 0 1rem }}
-table {{ border-collapse: collapse }}
-td, th {{ padding: 0.2rem 1rem 0.2rem 0; text-align: right; border-bottom: 1px solid #8886 }}
-td:first-child, th:first-child {{ text-align: left }}
-.best {{ font-weight: bold }}
-svg {{ max-width: 100%; height: auto }}
-pre {{ line-height: 1.25; overflow-x: auto }}
-</style>
-</head>
-<body>
-<h1>Training for approximate inference</h1>
-<p>{intent}</p>
-{plot}
+_BODY = Template("""<h1>Training for approximate inference</h1>
+<p>$intent</p>
+<div class="scroll">
+$plot</div>
+<div class="scroll">
 <table>
 <tr><th>training</th><th>iterations</th><th>UAS</th><th>LAS</th><th>seconds</th></tr>
-{rows}
+$rows
 </table>
+</div>
 <h2>A sentence as parsed</h2>
-<pre>{tree}</pre>
+<pre class="scroll">$tree</pre>
 <h2>Next</h2>
-<pre>{commands}</pre>
-</body>
-</html>
+<pre class="commands">$commands</pre>""")
+_STYLE = """\
+body { max-width: 54rem }
+td + td, th + th { text-align: end }
+.best { font-weight: bold }
+.commands { white-space: pre-wrap; font-size: 0.8125rem; line-height: 1.7 }
 """
 
 
@@ -112,14 +102,15 @@ def page(intent: str, rows: Sequence[Row], tree: str, commands: Sequence[str]) -
     """The whole report as one file that needs no other."""
     best = max(row.uas for row in rows)
     cells = "\n".join(
-        f"<tr{' class=best' if row.uas == best else ''}><td>{escape(row.training)}</td><td>{row.iterations}</td>"
+        f"<tr{' class=best' if row.uas == best else ''}><td>{as_text(row.training)}</td><td>{row.iterations}</td>"
         f"<td>{row.uas:.2f}</td><td>{row.las:.2f}</td><td>{row.seconds:.1f}</td></tr>"
         for row in rows
     )
-    return _PAGE.format(
-        intent=escape(intent),
+    body = _BODY.substitute(
+        intent=as_text(intent),
         plot=score_plot(rows),
         rows=cells,
-        tree=escape(tree),
-        commands=escape("\n".join(commands)),
+        tree=as_text(tree),
+        commands=as_text("\n".join(commands)),
     )
+    return page_of("treebp demo", body, _STYLE)

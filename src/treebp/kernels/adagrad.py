@@ -1,7 +1,7 @@
 """AdaGrad with composite mirror descent and lazy L2 regularisation (Duchi et al., 2011), on sparse gradients.
 
-``state`` holds, side by side for each weight, the sum of its gradient over the current minibatch, the sum of its
-squared gradients so far, and the step up to which its decay has been applied.
+``gradient`` sums up over the current minibatch. ``state`` holds, side by side for each weight, the sum of its squared
+gradients so far and the step up to which its decay has been applied.
 """
 
 import math
@@ -9,14 +9,14 @@ import math
 from treebp._types import AnyArray
 from treebp.kernels._jit import kernel
 
-GRADIENT, SQUARES, DECAYED = 0, 1, 2
-CATCH_UP = 31  # no weight may miss more steps of decay than this
+SQUARES, DECAYED = 0, 1
+CATCH_UP = 127  # no weight may miss more steps of decay than this
 _DELTA = 1e-6
 
 
 @kernel
 def add(
-    state: AnyArray, indices: AnyArray, values: AnyArray, low: int, high: int, touched: AnyArray, count: int
+    gradient: AnyArray, indices: AnyArray, values: AnyArray, low: int, high: int, touched: AnyArray, count: int
 ) -> int:
     """Add values to the gradients of weights low to high - 1; append to ``touched`` those that were zero.
 
@@ -25,16 +25,23 @@ def add(
     for k in range(len(indices)):
         f = indices[k]
         if low <= f < high:
-            before = state[f, GRADIENT]
+            before = gradient[f]
             touched[count] = f
             count += before == 0.0
-            state[f, GRADIENT] = before + values[k]
+            gradient[f] = before + values[k]
     return count
 
 
 @kernel
 def update(
-    weights: AnyArray, state: AnyArray, touched: AnyArray, scale: float, rate: float, decay: float, step: int
+    weights: AnyArray,
+    gradient: AnyArray,
+    state: AnyArray,
+    touched: AnyArray,
+    scale: float,
+    rate: float,
+    decay: float,
+    step: int,
 ) -> None:
     """One step x <- (H x - rate g) / (H + rate decay), H = delta + sqrt(sum of g^2), on the touched weights.
 
@@ -42,11 +49,11 @@ def update(
     that was not touched for some steps first makes up for their decay.
     """
     for f in touched:
-        g = state[f, GRADIENT] * scale
+        g = gradient[f] * scale
         if g == 0.0:
             continue
         x = decayed(weights[f], state[f, SQUARES], step - int(state[f, DECAYED]), rate * decay)
-        state[f, GRADIENT] = 0.0
+        gradient[f] = 0.0
         state[f, SQUARES] += g * g
         state[f, DECAYED] = step + 1
         h = _DELTA + math.sqrt(state[f, SQUARES])
@@ -58,7 +65,7 @@ def decayed(x: float, squares: float, steps: int, decay: float) -> float:
     """x after some steps, at most CATCH_UP, of nothing but decay."""
     h = _DELTA + math.sqrt(squares)
     factor = h / (h + decay)
-    for bit in range(5):  # the same few operations for all, without a branch that depends on memory
+    for bit in range(7):  # the same few operations for all, without a branch that depends on memory
         x *= factor if (steps >> bit) & 1 else 1.0
         factor *= factor
     return x

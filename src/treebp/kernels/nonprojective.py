@@ -75,7 +75,7 @@ def product(scores: FloatArray, direction: FloatArray, lengths: IntArray, single
             for head in range(size):
                 for modifier in range(size):
                     change[head, modifier] = weights[head, modifier] * direction[b, head, modifier]
-            matrix_tree.sweep_tangent(weights, change, size, single_root, matrix, d_matrix)
+            matrix_tree.sweep_tangent(change, size, single_root, matrix, d_matrix)
             matrix_tree.gains_tangent(size, single_root, matrix, d_matrix, slopes)
             for head in range(size):
                 for modifier in range(1, size):

@@ -86,7 +86,7 @@ def tree_tangent(
             for modifier in range(size):
                 out[head, modifier] *= scale
         return slope
-    slope = matrix_tree.sweep_tangent(weights, change, size, single_root, charts[0], changes[0])
+    slope = matrix_tree.sweep_tangent(change, size, single_root, charts[0], changes[0])
     matrix_tree.gains_tangent(size, single_root, charts[0], changes[0], out)
     for head in range(size):
         for modifier in range(size):

@@ -50,9 +50,9 @@ class Config:
 
     pruner_weight_bits: int = 22
     """The pruner has 2**pruner_weight_bits weights."""
-    pruner_epochs: int = 3
+    pruner_epochs: int = 2
     """Passes over the training data for the pruner."""
-    pruner_rate: float = 0.1
+    pruner_rate: float = 0.2
     """The pruner's learning rate."""
     pruner_folds: int = 4
     """Training sentences are pruned by models that have not seen them, one per fold."""

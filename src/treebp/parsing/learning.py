@@ -79,8 +79,7 @@ def tune_rate(
     """The learning rate for a run that starts from the model's weights.
 
     For each rate, one pass over a tenth of the examples and a look at the objective on another tenth. The rate is
-    doubled as long as that helps, or else halved. What is best after so short a run is too fast for a long one, so
-    half of it is taken. The weights stay as they are.
+    doubled as long as that helps, or else halved. The weights stay as they are.
     """
     order = np.random.default_rng((config.seed, 1)).permutation(len(examples))
     tenth = max(1, min(len(order) // 10, 500))
@@ -108,7 +107,7 @@ def tune_rate(
             rate, best = rate * factor, value
         if rate > _FIRST_RATE:
             break
-    return rate / 2.0
+    return rate
 
 
 _FIRST_RATE, _SLOWEST, _FASTEST = 0.04, 1e-4, 10.0

@@ -31,9 +31,8 @@ class AdaGrad:
         self.decay = decay
         self.steps = 0
         count = len(model.weights)
-        self.state: AnyArray = np.zeros((count, 4), np.float32)  # a row of four never straddles two cache lines
-        self.average: AnyArray = np.zeros(count, np.float32)
-        self.averaged = 0
+        self.state: AnyArray = np.zeros((count, 2), np.float32)
+        self._gradient = np.zeros(count, np.float32)  # zero again after every step
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
@@ -50,8 +49,6 @@ class AdaGrad:
         self.steps += 1
         if self.steps % adagrad.CATCH_UP == 0:
             self.catch_up()
-            self.average += self.model.weights
-            self.averaged += 1
 
     def catch_up(self) -> None:
         """Apply all decay that is still due."""
@@ -63,7 +60,9 @@ class AdaGrad:
         touched = np.empty(sum(len(gradient.indices) for gradient in gradients) + 1, np.int32)
         count = 0
         for gradient in gradients:
-            count = adagrad.add(self.state, gradient.indices, gradient.values, low, high, touched, count)
+            count = adagrad.add(self._gradient, gradient.indices, gradient.values, low, high, touched, count)
         touched = np.sort(touched[:count])  # walking through memory in order is worth the time
         scale = 1.0 / len(gradients)
-        adagrad.update(self.model.weights, self.state, touched, scale, self.rate, self.decay, self.steps)
+        adagrad.update(
+            self.model.weights, self._gradient, self.state, touched, scale, self.rate, self.decay, self.steps
+        )

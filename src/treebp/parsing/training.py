@@ -5,8 +5,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
 
-import numpy as np
-
 from treebp._types import AnyArray
 from treebp.parsing.arc_model import ArcModel, Example
 from treebp.parsing.config import Config
@@ -51,8 +49,8 @@ def train_model(
 ) -> list[EpochReport]:
     """Leave in the model the weights that ``score``, dev UAS and LAS, is best for.
 
-    The weights scored are averages over all steps from the second epoch on. With a ``checkpoint`` path, everything
-    needed to go on is written there after every epoch, and read from there at the start if it exists.
+    With a ``checkpoint`` path, everything needed to go on is written there after every epoch, and read from there at
+    the start if it exists.
     """
     stages = config.objective.split("+")
     words = sum(len(example.tokens) - 3 for example in examples)
@@ -76,8 +74,6 @@ def train_model(
         while state.epoch < config.epochs:
             progress.start(f"{objective} epoch {state.epoch + 1}", words)
             began = perf_counter()
-            if state.epoch == 1:
-                optimiser.average[:], optimiser.averaged = 0.0, 0
             value = run_epoch(
                 optimiser,
                 examples,
@@ -91,14 +87,10 @@ def train_model(
                 advance=progress.advance,
             )
             seconds = perf_counter() - began
-            current = model.weights
-            if optimiser.averaged:
-                model.weights = (optimiser.average / np.float32(optimiser.averaged)).astype(np.float32)
             uas, las = score()
             best = uas > state.best_uas
             if best:
                 state.best_uas, state.best_weights = uas, model.weights.copy()
-            model.weights = current
             state.epoch += 1
             report = EpochReport(objective, state.epoch, value, uas, las, words / seconds, optimiser.rate, best)
             state.reports.append(report)
@@ -126,7 +118,6 @@ class _State:
         tensors = {
             "weights": self.model.weights,
             "state": optimiser.state,
-            "average": optimiser.average,
             "best": self.best_weights,
         }
         header = {
@@ -137,7 +128,6 @@ class _State:
             "reports": [asdict(report) for report in self.reports],
             "rate": optimiser.rate,
             "steps": optimiser.steps,
-            "averaged": optimiser.averaged,
         }
         write_tensors(path, "treebp checkpoint", header, tensors)
 
@@ -152,6 +142,5 @@ class _State:
         self.best_weights = tensors["best"]
         self.model.weights = tensors["weights"]
         optimiser = AdaGrad(self.model, header["rate"], config.regularisation / sentences, threads)
-        optimiser.state, optimiser.average = tensors["state"], tensors["average"]
-        optimiser.steps, optimiser.averaged = header["steps"], header["averaged"]
+        optimiser.state, optimiser.steps = tensors["state"], header["steps"]
         return optimiser

@@ -1,0 +1,90 @@
+"""The whole way from one file to another, on one thread and on two, and training."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from io import BytesIO
+from time import perf_counter, process_time
+
+from treebp.benchmarks.measurement import Measurement, growth_exponent, interleaved
+from treebp.benchmarks.workload import Workload, words_of
+from treebp.data.conll import read_conll, write_conll
+from treebp.data.sentence import Sentence
+from treebp.parsing.parser import Parser
+from treebp.parsing.training import Progress
+
+_RATE = 0.02  # where the model's own configuration would tune it first
+
+
+def parsing(workload: Workload) -> Iterator[Measurement]:
+    """Reading, parsing and writing all sentences on one thread: words per CPU second."""
+    parser, sentences = workload.parser, workload.sentences
+    file = BytesIO()
+    write_conll(file, sentences)
+
+    def from_file_to_file() -> None:
+        source = read_conll(BytesIO(file.getvalue()), format=sentences[0].format)
+        write_conll(BytesIO(), (parse.to_sentence() for parse in parser.parse(source, threads=1)))
+
+    seconds = interleaved({"all": from_file_to_file}, workload.sizes.repeats)["all"]
+    rates = tuple(words_of(sentences) / value for value in seconds)
+    yield Measurement("parsing", "from file to file", "words/s", rates, higher_is_better=True)
+
+
+def threads(workload: Workload) -> Iterator[Measurement]:
+    """Parsing on one thread and on two: words per second, and how much faster two are."""
+    parser, sentences = workload.parser, workload.sentences
+    cases = {str(count): partial(_parse, parser, sentences, threads=count) for count in (1, 2)}
+    seconds = interleaved(cases, workload.sizes.repeats, clock=perf_counter)
+    for count, values in seconds.items():
+        rates = tuple(words_of(sentences) / value for value in values)
+        yield Measurement("threads", f"threads: {count}", "words/s", rates, higher_is_better=True)
+    ratios = tuple(one / two for one, two in zip(seconds["1"], seconds["2"], strict=True))
+    yield Measurement("threads", "two against one", "", ratios, higher_is_better=True)
+
+
+def growth(workload: Workload) -> Iterator[Measurement]:
+    """CPU ms to parse a sentence of n words, and the exponent of n that fits best."""
+    parser, sizes = workload.parser, workload.sizes
+    count = max(2, sizes.batch // 4)
+    batches = {words: workload.joined(words, count) for words in sizes.long}
+    cases = {f"{words} words": partial(_parse, parser, batch) for words, batch in batches.items()}
+    seconds = interleaved(cases, sizes.repeats, least=sizes.least)
+    for name, values in seconds.items():
+        yield Measurement("growth", name, "ms", tuple(1e3 * value / count for value in values))
+    exponents = tuple(growth_exponent(sizes.long, values) for values in zip(*seconds.values(), strict=True))
+    yield Measurement("growth", "exponent", "", exponents)
+
+
+def training(workload: Workload) -> Iterator[Measurement]:
+    """CPU seconds of an epoch with CLL and with L2 on one thread, and how often that parses the same sentences."""
+    sentences, repeats = workload.sentences, workload.sizes.repeats
+    config = workload.parser.config
+    for objective in ("cll", "l2"):
+        parser = Parser(replace(config, objective=objective, epochs=1 + repeats, rate=config.rate or _RATE))
+        epochs = _epoch_seconds(parser, workload)[1:]  # the first one starts from nothing: most weights are still zero
+        parses = interleaved({"": partial(_parse, parser, sentences)}, repeats)[""]
+        name = objective.upper()
+        yield Measurement("training", f"{name}, epoch", "s", tuple(epochs))
+        yield Measurement("training", f"{name}, parsing the same sentences", "s", tuple(parses))
+        ratios = tuple(epoch / parse for epoch, parse in zip(epochs, parses, strict=True))
+        yield Measurement("training", f"{name}, epoch by parsing", "", ratios)
+
+
+def _parse(parser: Parser, sentences: list[Sentence], threads: int = 1) -> None:
+    for _ in parser.parse(sentences, threads=threads):
+        pass
+
+
+def _epoch_seconds(parser: Parser, workload: Workload) -> list[float]:
+    """CPU seconds of every epoch; development data of one sentence leave nothing else to be counted."""
+    began = 0.0
+    seconds: list[float] = []
+
+    def start(what: str, words: int) -> None:
+        nonlocal began
+        began = process_time()
+
+    progress = Progress(start, epoch=lambda report: seconds.append(process_time() - began))
+    parser.fit(workload.sentences, workload.sentences[:1], threads=1, progress=progress)
+    return seconds

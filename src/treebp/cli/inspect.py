@@ -1,0 +1,47 @@
+"""``treebp inspect``: how a parser came to one sentence's tree, as a page to look at."""
+
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from treebp.cli._output import check_output
+
+
+def inspect(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file, as written by treebp train.")],
+    source: Annotated[str, typer.Argument(metavar="FILE", help="CoNLL-X or CoNLL-U file, with or without trees.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="PAGE", help="HTML file to write.")],
+    sentence: Annotated[int, typer.Option(min=1, metavar="K", help="Which of the file's sentences, from 1.")] = 1,
+    force: Annotated[bool, typer.Option("--force", help="Replace the page.")] = False,
+    encoding: Annotated[str, typer.Option(help="Encoding of FILE.")] = "utf-8",
+) -> None:
+    """Show a sentence's tree, the heads its words might have had, and how belief propagation came to them.
+
+    The page is one file that needs no network. Where FILE has trees, they are compared with the parser's.
+
+    Example: treebp inspect en.model test.conllu --sentence 3 -o page.html
+    """
+    check_output(output, force=force)
+
+    # Slow to load, so only when all is well so far.
+    from rich.console import Console
+
+    from treebp.cli._inspect_page import page
+    from treebp.cli._progress import announce_compilation
+    from treebp.data.conll import read_conll
+    from treebp.data.files import open_writing
+    from treebp.kernels.sentence import infer_sentence
+    from treebp.parsing.inspection import Inspection
+    from treebp.parsing.parser import Parser
+
+    parser = Parser.load(model)
+    sentences = list(islice(read_conll(source, encoding=encoding), sentence))
+    if len(sentences) < sentence:
+        raise typer.BadParameter(f"{source} has {len(sentences):,} sentences.", param_hint="--sentence")
+    announce_compilation(Console(stderr=True, markup=False, highlight=False, soft_wrap=True), infer_sentence)
+    text = page(Inspection.of(parser, sentences[-1]), number=sentence, model=model.name)
+    with open_writing(output) as stream:
+        stream.write(text.encode())
+    typer.echo(f"written: {output}", err=True)

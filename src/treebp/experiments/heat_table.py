@@ -1,0 +1,60 @@
+"""A table of numbers as SVG, its differences coloured as in the paper: blue for better, red for worse."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from treebp.experiments.markup import as_text
+
+_ROW, _FIRST, _COLUMN = 24, 170, 78
+_STYLE = """
+.heat text { font: 13px system-ui, sans-serif; fill: #222 } .heat .head { font-weight: bold }
+.heat .better { fill: #2166ac } .heat .worse { fill: #b2182b } .heat .rule { stroke: #8888 }
+@media (prefers-color-scheme: dark) { .heat text { fill: #ddd } }
+"""
+
+
+@dataclass(frozen=True)
+class Shade:
+    """A cell of the table: its text and, for a difference, the number that its colour shows."""
+
+    text: str
+    difference: float | None = None
+
+
+def heat_table(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[Shade]]], *, title: str, full: float) -> str:
+    """Draw a table with a head row and named rows; a difference of ``full`` or more has the strongest colour.
+
+    Example:
+        >>> svg = heat_table(["CLL", "L2−CLL"], [("da", [Shade("87.15"), Shade("+0.40", 0.4)])], title="UAS", full=1)
+        >>> svg.count("<rect"), 'class="better" fill-opacity="0.20"' in svg
+        (1, True)
+
+    """
+    width, height = _FIRST + _COLUMN * len(heads), _ROW * (len(rows) + 2)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="heat" viewBox="0 0 {width} {height}" width="{width}" '
+        f'height="{height}" role="img">',
+        f"<title>{as_text(title)}</title><style>{_STYLE}</style>",
+        f'<text class="head" x="4" y="17">{as_text(title)}</text>',
+        f'<path class="rule" d="M0 {2 * _ROW}H{width}"/>',
+    ]
+    for column, head in enumerate(heads):
+        parts.append(_text(column, 1, head, 'class="head"'))
+    for number, (name, cells) in enumerate(rows, 2):
+        parts.append(f'<text x="4" y="{_ROW * number + 17}">{as_text(name)}</text>')
+        for column, cell in enumerate(cells):
+            if cell.difference:
+                better = "better" if cell.difference > 0 else "worse"
+                # At half strength at most, so that the text can still be read.
+                strength = 0.5 * min(1.0, abs(cell.difference) / full)
+                parts.append(
+                    f'<rect x="{_FIRST + _COLUMN * column}" y="{_ROW * number + 1}" width="{_COLUMN}" '
+                    f'height="{_ROW - 2}" class="{better}" fill-opacity="{strength:.2f}"/>'
+                )
+            parts.append(_text(column, number, cell.text))
+    return "\n".join([*parts, "</svg>\n"])
+
+
+def _text(column: int, row: int, text: str, extra: str = "") -> str:
+    x, y = _FIRST + _COLUMN * (column + 1) - 8, _ROW * row + 17
+    return f'<text x="{x}" y="{y}" text-anchor="end" {extra}>{as_text(text)}</text>'
