@@ -47,14 +47,14 @@ def test_lazy_updates_equal_those_that_touch_every_weight_at_every_step(decay, s
     rng = np.random.default_rng(seed)
     optimiser = new_optimiser(0.1, decay, threads)
     weights, squares = np.zeros(1 << BITS), np.zeros(1 << BITS)
-    for _ in range(75):  # more than twice what a weight may fall behind
+    for _ in range(300):  # more than twice what a weight may fall behind
         batch = random_batch(rng, 3, 12)
         optimiser.step(batch)
         eager_step(weights, squares, batch, 0.1, decay)
     optimiser.catch_up()
-    assert np.abs(weights).max() > 0.1
+    assert np.abs(weights).max() > 0.01
     np.testing.assert_allclose(optimiser.model.weights, weights, atol=1e-5)
-    assert not optimiser.state[:, 0].any()  # ready for the next minibatch
+    assert not optimiser._gradient.any()  # ready for the next minibatch
 
 
 def test_catching_up_twice_decays_once():
