@@ -28,9 +28,9 @@ def test_compilation_is_announced_until_the_cache_holds_the_kernel(tmp_path: Pat
 
 
 def test_numba_knows_the_cache_of_the_kernels() -> None:
-    from treebp.kernels.sentence import infer_sentence, learn_sentence
+    from treebp.kernels.objective import infer, learn
 
-    for kernel in (infer_sentence, learn_sentence):
+    for kernel in (infer, learn):
         console = Console(file=io.StringIO())
         announce_compilation(console, kernel)
         assert text_of(console) in ("", "compiling kernels (first run only, about a minute)\n")

@@ -1,4 +1,7 @@
-"""What the parser does with one sentence, each as one call: score, infer, learn, and spread the gradient.
+"""What the parser does with the features and arcs of one sentence: score, spread the gradient, decode, prune.
+
+Inference and learning stand between these, in ``objective``. They are separate kernels because whatever a kernel calls
+is compiled once more with it.
 
 ``features`` bundles what turns tokens into weights: templates of arcs and of pairs, whether there are factors on
 siblings and on grandparents, and the number of bits of a feature's index.
@@ -11,7 +14,7 @@ import numpy as np
 
 from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
 from treebp.kernels._jit import kernel
-from treebp.kernels.candidates import list_arcs, list_pairs, select_arcs
+from treebp.kernels.candidates import list_pairs, select_arcs
 from treebp.kernels.feature_gradient import list_arcs_gradient, list_pairs_gradient
 from treebp.kernels.features import (
     GRANDPARENT,
@@ -22,7 +25,6 @@ from treebp.kernels.features import (
     score_arcs,
     score_pairs,
 )
-from treebp.kernels.objective import infer, learn
 from treebp.kernels.tree_queries import best_tree
 
 Features = tuple[ArcTemplates, PairTemplates, tuple[bool, bool], int]
@@ -50,51 +52,6 @@ def score(
         score_pairs(keys, triples[:split], SIBLING, bits, weights, pair_scores[:split])
         score_pairs(keys, triples[split:], GRANDPARENT, bits, weights, pair_scores[split:])
     return scores, pair_scores, first, second, triples, split
-
-
-@kernel
-def infer_sentence(
-    tokens: IntArray,
-    heads: IntArray,
-    modifiers: IntArray,
-    starts: IntArray,
-    features: Features,
-    structure: Structure,
-    weights: AnyArray,
-    iterations: int,
-) -> tuple[FloatArray, float, int]:
-    """Beliefs of the arcs, the largest change of one in the last iteration, and the number of pairs."""
-    scores, pair_scores, first, second, _, _ = score(tokens, heads, modifiers, starts, features, structure, weights)
-    beliefs, residual = infer(
-        scores, pair_scores, first, second, heads, modifiers, starts, iterations, structure[0], structure[1]
-    )
-    return beliefs, residual, len(first)
-
-
-@kernel
-def learn_sentence(
-    tokens: IntArray,
-    heads: IntArray,
-    modifiers: IntArray,
-    starts: IntArray,
-    gold: BoolArray,
-    features: Features,
-    structure: Structure,
-    weights: AnyArray,
-    iterations: int,
-    objective: int,
-    temperature: float,
-) -> tuple[float, AnyArray, AnyArray]:
-    """The objective's value, and its gradient as a list of weights and of what to add to each, with repetitions."""
-    scores, pair_scores, first, second, triples, split = score(
-        tokens, heads, modifiers, starts, features, structure, weights
-    )
-    value, of_scores, of_pairs = learn(
-        objective, temperature, scores, pair_scores, first, second, heads, modifiers, starts, gold, iterations,
-        structure[0], structure[1],
-    )  # fmt: skip
-    indices, values = list_gradient(tokens, heads, modifiers, of_scores, of_pairs, triples, split, features)
-    return value, indices, values
 
 
 @kernel
@@ -137,25 +94,17 @@ def best_heads(
 
 
 @kernel
-def prune_sentence(
-    tokens: IntArray,
-    allowed: BoolArray,
-    features: Features,
+def kept_arcs(
+    heads: IntArray,
+    modifiers: IntArray,
+    starts: IntArray,
+    beliefs: FloatArray,
     structure: Structure,
-    weights: AnyArray,
     ratio: float,
     most: int,
 ) -> BoolArray:
-    """Which of the arcs allowed a model without pairs keeps: see ``select_arcs``; none if they admit no tree."""
-    size = len(allowed)
-    heads, modifiers, starts = list_arcs(allowed)
-    none = np.zeros((size, size), np.bool_)
-    for m in range(1, size):
-        if starts[m - 1] == starts[m]:
-            return none
-    beliefs, _, _ = infer_sentence(tokens, heads, modifiers, starts, features, structure, weights, 1)
-    if math.isnan(beliefs[0]):
-        return none
+    """Which arcs to keep, as a matrix: see ``select_arcs``."""
+    size = len(starts)
     marginals = np.zeros((size, size))
     for a in range(len(heads)):
         marginals[heads[a], modifiers[a]] = beliefs[a]

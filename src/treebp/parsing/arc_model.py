@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treebp._types import BoolArray, FloatArray, IntArray
+from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
 from treebp.kernels import sentence as kernels
 from treebp.kernels.candidates import list_arcs
+from treebp.kernels.objective import infer, learn
 from treebp.parsing.config import Factor, TemplateGroup
 from treebp.parsing.templates import arc_templates, pair_templates
 
@@ -75,20 +76,61 @@ class ArcModel:
 
     def infer(self, tokens: IntArray, arcs: Arcs) -> tuple[FloatArray, float, int]:
         """Beliefs of the arcs, the largest change of one in the last iteration, and the number of pair factors."""
-        return kernels.infer_sentence(
-            tokens,
+        scores, pair_scores, first, second, _, _ = self._score(tokens, arcs)
+        beliefs, residual = infer(
+            scores,
+            pair_scores,
+            first,
+            second,
             arcs.heads,
             arcs.modifiers,
             arcs.starts,
-            self.features,
-            self.structure,
-            self.weights,
             self.iterations,
+            *self.structure,
+        )
+        return beliefs, residual, len(first)
+
+    def gradient(
+        self, tokens: IntArray, arcs: Arcs, gold: BoolArray, objective: int, temperature: float
+    ) -> tuple[float, AnyArray, AnyArray]:
+        """An objective's value, and its gradient as a list of weights and of what to add to each, with repetitions."""
+        scores, pair_scores, first, second, triples, siblings = self._score(tokens, arcs)
+        value, of_scores, of_pairs = learn(
+            objective,
+            temperature,
+            scores,
+            pair_scores,
+            first,
+            second,
+            arcs.heads,
+            arcs.modifiers,
+            arcs.starts,
+            gold,
+            self.iterations,
+            *self.structure,
+        )
+        return value, *self.listed(tokens, arcs, of_scores, of_pairs, triples, siblings)
+
+    def listed(
+        self,
+        tokens: IntArray,
+        arcs: Arcs,
+        of_scores: FloatArray,
+        of_pairs: FloatArray,
+        triples: IntArray,
+        siblings: int,
+    ) -> tuple[AnyArray, AnyArray]:
+        """The gradient by weights, as such a list, from that by scores of arcs and pairs."""
+        return kernels.list_gradient(
+            tokens, arcs.heads, arcs.modifiers, of_scores, of_pairs, triples, siblings, self.features
         )
 
     def score(self, tokens: IntArray, arcs: Arcs) -> tuple[FloatArray, FloatArray, IntArray, int]:
         """Scores of arcs and of pairs, the pairs' three positions, and how many pairs are siblings (the first ones)."""
-        scores, pair_scores, _, _, triples, siblings = kernels.score(
+        scores, pair_scores, _, _, triples, siblings = self._score(tokens, arcs)
+        return scores, pair_scores, triples, siblings
+
+    def _score(self, tokens: IntArray, arcs: Arcs) -> tuple[FloatArray, FloatArray, IntArray, IntArray, IntArray, int]:
+        return kernels.score(
             tokens, arcs.heads, arcs.modifiers, arcs.starts, self.features, self.structure, self.weights
         )
-        return scores, pair_scores, triples, siblings

@@ -4,7 +4,6 @@ import numpy as np
 
 from treebp._types import FloatArray, IntArray
 from treebp.grandparents import GrandparentTrees
-from treebp.kernels.sentence import list_gradient
 from treebp.parsing.arc_model import ArcModel, Arcs, Example
 from treebp.parsing.optimiser import Gradient
 from treebp.trees import DependencyTrees
@@ -49,8 +48,4 @@ def exact_gradient(model: ArcModel, example: Example, objective: str, temperatur
 def _listed(
     model: ArcModel, example: Example, value: float, of_scores: FloatArray, of_pairs: FloatArray, triples: IntArray
 ) -> Gradient:
-    arcs = example.arcs
-    return Gradient(
-        value,
-        *list_gradient(example.tokens, arcs.heads, arcs.modifiers, of_scores, of_pairs, triples, 0, model.features),
-    )
+    return Gradient(value, *model.listed(example.tokens, example.arcs, of_scores, of_pairs, triples, 0))

@@ -6,7 +6,6 @@ from functools import partial
 import numpy as np
 
 from treebp.kernels import objective as kernels
-from treebp.kernels.sentence import learn_sentence
 from treebp.parsing.arc_model import ArcModel, Example
 from treebp.parsing.config import Config
 from treebp.parsing.exact import exact_gradient
@@ -21,22 +20,8 @@ def gradient_of(
     """The objective ("cll", "l2" or "ar") of one sentence and its gradient by all scores."""
     if exact and any(model.features[2]):
         return exact_gradient(model, example, objective, temperature)
-    arcs = example.arcs
-    return Gradient(
-        *learn_sentence(
-            example.tokens,
-            arcs.heads,
-            arcs.modifiers,
-            arcs.starts,
-            example.gold,
-            model.features,
-            model.structure,
-            model.weights,
-            model.iterations,
-            _CODES[objective],
-            temperature,
-        )
-    )
+    code = _CODES[objective]
+    return Gradient(*model.gradient(example.tokens, example.arcs, example.gold, code, temperature))
 
 
 def run_epoch(

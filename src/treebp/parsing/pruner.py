@@ -6,7 +6,7 @@ import numpy as np
 
 from treebp._types import BoolArray, IntArray
 from treebp.kernels.candidates import within_bounds
-from treebp.kernels.sentence import prune_sentence
+from treebp.kernels.sentence import kept_arcs
 from treebp.parsing.arc_model import ArcModel, Arcs, Example
 from treebp.parsing.config import Config
 from treebp.parsing.learning import run_epoch
@@ -47,19 +47,12 @@ class Pruner:
 
         ``allowed`` replaces the length bounds. Raises ValueError if those arcs admit no tree.
         """
-        model = self.model
-        keep = prune_sentence(
-            tokens,
-            self.allowed(tokens) if allowed is None else allowed,
-            model.features,
-            model.structure,
-            model.weights,
-            self.config.prune_ratio,
-            self.config.prune_heads,
-        )
-        if not keep.any():
+        arcs = Arcs.of(self.allowed(tokens) if allowed is None else allowed)
+        beliefs = self.model.infer(tokens, arcs)[0] if np.diff(arcs.starts).all() else np.full(1, np.nan)
+        if np.isnan(beliefs[0]):
             raise ValueError("the arcs that are allowed make no tree")
-        return keep
+        ratio, most = self.config.prune_ratio, self.config.prune_heads
+        return kept_arcs(arcs.heads, arcs.modifiers, arcs.starts, beliefs, self.model.structure, ratio, most)
 
 
 def train_pruner(
