@@ -1,6 +1,7 @@
 """Which arcs a parser looks at: those that an exact first-order model does not find hopeless."""
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -47,12 +48,23 @@ class Pruner:
 
         ``allowed`` replaces the length bounds. Raises ValueError if those arcs admit no tree.
         """
-        arcs = Arcs.of(self.allowed(tokens) if allowed is None else allowed)
-        beliefs = self.model.infer(tokens, arcs)[0] if np.diff(arcs.starts).all() else np.full(1, np.nan)
+        if allowed is not None:
+            arcs = Arcs.of(allowed)
+            if not np.diff(arcs.starts).all():
+                raise ValueError("the arcs that are allowed make no tree: a word is left without a head")
+        else:
+            arcs = Arcs.of(self.allowed(tokens)) if len(self.bounds) else _all_arcs(len(tokens) - 3)
+        beliefs, _, _ = self.model.infer(tokens, arcs)
         if np.isnan(beliefs[0]):
             raise ValueError("the arcs that are allowed make no tree")
         ratio, most = self.config.prune_ratio, self.config.prune_heads
         return kept_arcs(arcs.heads, arcs.modifiers, arcs.starts, beliefs, self.model.structure, ratio, most)
+
+
+@lru_cache(maxsize=50)
+def _all_arcs(words: int) -> Arcs:
+    """All arcs of a sentence: the same for all sentences of that length."""
+    return Arcs.of(within_bounds(np.zeros(words + 1, np.int64), np.zeros((0, 0, 2), np.int64)))
 
 
 def train_pruner(
