@@ -49,13 +49,13 @@ def demo(
     from treebp.data.conll import write_conll
     from treebp.data.embedded import embedded_treebank
     from treebp.data.evaluation import evaluate
-    from treebp.kernels.objective import learn
+    from treebp.kernels.second_order import forward
     from treebp.parsing.config import Config
 
     output.mkdir(parents=True, exist_ok=True)
     console = Console(highlight=False, markup=False)
     console.print(_INTENT + "\n")
-    announce_compilation(console, learn)
+    announce_compilation(console, forward)
     train, dev, test = embedded_treebank("train")[:SENTENCES], embedded_treebank("dev"), embedded_treebank("test")
     for name, sentences in (("train", train), ("dev", dev), ("test", test)):
         write_conll(output / f"{name}.conllu", sentences)

@@ -32,7 +32,7 @@ def inspect(
     from treebp.cli._progress import announce_compilation
     from treebp.data.conll import read_conll
     from treebp.data.files import open_writing
-    from treebp.kernels.objective import infer
+    from treebp.kernels.second_order import forward
     from treebp.parsing.inspection import Inspection
     from treebp.parsing.parser import Parser
 
@@ -40,7 +40,7 @@ def inspect(
     sentences = list(islice(read_conll(source, encoding=encoding), sentence))
     if len(sentences) < sentence:
         raise typer.BadParameter(f"{source} has {len(sentences):,} sentences.", param_hint="--sentence")
-    announce_compilation(Console(stderr=True, markup=False, highlight=False, soft_wrap=True), infer)
+    announce_compilation(Console(stderr=True, markup=False, highlight=False, soft_wrap=True), forward)
     text = page(Inspection.of(parser, sentences[-1]), number=sentence, model=model.name)
     with open_writing(output) as stream:
         stream.write(text.encode())

@@ -70,14 +70,14 @@ def train(
     from treebp.cli._progress import WordsBar, announce_compilation
     from treebp.cli._training_display import TrainingDisplay
     from treebp.data.conll import read_conll
-    from treebp.kernels.objective import learn
+    from treebp.kernels.second_order import forward
     from treebp.parsing.parser import Parser
 
     sentences = list(read_conll(source, encoding=encoding, require_heads=True))
     development = list(read_conll(dev, encoding=encoding, require_heads=True)) if dev else None
     resolved.write_text(run.to_toml(), encoding="utf-8")
     console = Console(markup=False, highlight=False, soft_wrap=True)
-    announce_compilation(console, learn)
+    announce_compilation(console, forward)
     parser = Parser(run)
     try:
         with WordsBar(console) as bar:

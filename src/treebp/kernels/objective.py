@@ -1,4 +1,7 @@
-"""One sentence of training: inference, the objective, and its gradient with respect to all scores."""
+"""One sentence of training: inference, the objective, and its gradient with respect to all scores.
+
+What chains kernels here is plain Python: a kernel that calls others has them compiled once more.
+"""
 
 import math
 
@@ -13,7 +16,6 @@ from treebp.kernels.tree_factor import CHARTS
 CLL, L2, AR = range(3)
 
 
-@kernel
 def learn(
     objective: int,
     temperature: float,
@@ -34,50 +36,77 @@ def learn(
     ``gold[a]`` says whether arc a is right. With CLL all right arcs must be among the candidates; the value is the
     surrogate negative log-likelihood, with the Bethe approximation of log Z.
     """
-    size = len(starts)
     count, pairs = len(scores), len(pair_scores)
     if pairs == 0:
         iterations = 1
-    kept = 1 if objective == CLL else iterations  # its gradient does not go back through the iterations
-    weights, gains = np.empty((kept, size, size)), np.empty((kept, size, size))
-    charts = np.empty((kept, CHARTS, size, size))
-    to_arc, to_pair = np.empty((kept, 2, pairs)), np.empty((kept, 2, pairs))
-    log_partitions, in_logs = np.empty(kept), np.empty(kept, np.bool_)
+    tape = _Tape(
+        1 if objective == CLL else iterations, len(starts), pairs
+    )  # CLL's gradient does not go back through BP
     beliefs = np.empty(count)
     forward(
         scores, pair_scores, first, second, heads, modifiers, starts, iterations, is_projective, single_root,
-        objective == CLL, weights, gains, charts, to_arc, to_pair, beliefs, log_partitions, in_logs,
+        objective == CLL, tape.weights, tape.gains, tape.charts, tape.to_arc, tape.to_pair, beliefs,
+        tape.log_partitions, tape.in_logs,
     )  # fmt: skip
-    adjoint_scores, adjoint_pairs = np.empty(count), np.empty(pairs)
+    of_scores, of_pairs = np.empty(count), np.empty(pairs)
     if objective == CLL:
-        bethe = pair_beliefs(pair_scores, to_arc[-1], to_pair[-1], adjoint_pairs)
-        bethe += log_partitions[-1] + _offset(scores, pair_scores, first, second, starts, to_arc[-1])
-        for p in range(pairs):
-            if gold[first[p]] and gold[second[p]]:
-                adjoint_pairs[p] -= 1.0
-                bethe -= pair_scores[p]
-        for a in range(count):
-            adjoint_scores[a] = beliefs[a]
-            if gold[a]:
-                adjoint_scores[a] -= 1.0
-                bethe -= scores[a]
-        return bethe, adjoint_scores, adjoint_pairs
-    adjoint_beliefs = np.empty(count)
+        value = tape.log_partitions[-1] + _surrogate(
+            scores, pair_scores, first, second, starts, gold, beliefs, tape.to_arc[-1], tape.to_pair[-1],
+            of_scores, of_pairs,
+        )  # fmt: skip
+        return float(value), of_scores, of_pairs
     if objective == L2:
-        value = 0.0
-        for a in range(count):
-            error = beliefs[a] - gold[a]
-            value += 2.0 * error * error
-            adjoint_beliefs[a] = 4.0 * error
+        error = beliefs - gold
+        value, of_beliefs = 2.0 * float(error @ error), 4.0 * error
     else:
+        of_beliefs = np.empty(count)
         value = _annealed_risk(
-            beliefs, heads, modifiers, gold, size, temperature, is_projective, single_root, adjoint_beliefs
+            beliefs, heads, modifiers, gold, len(starts), temperature, is_projective, single_root, of_beliefs
         )
     backward(
-        pair_scores, first, second, heads, starts, iterations, is_projective, single_root,
-        weights, gains, charts, to_pair, log_partitions, in_logs, adjoint_beliefs, adjoint_scores, adjoint_pairs,
+        pair_scores, first, second, heads, starts, iterations, is_projective, single_root, tape.weights, tape.gains,
+        tape.charts, tape.to_pair, tape.log_partitions, tape.in_logs, of_beliefs, of_scores, of_pairs,
     )  # fmt: skip
-    return value, adjoint_scores, adjoint_pairs
+    return value, of_scores, of_pairs
+
+
+class _Tape:
+    """Memory for what ``forward`` keeps of some iterations."""
+
+    def __init__(self, kept: int, size: int, pairs: int) -> None:
+        self.weights, self.gains = np.empty((2, kept, size, size))
+        self.charts = np.empty((kept, CHARTS, size, size))
+        self.to_arc, self.to_pair = np.empty((2, kept, 2, pairs))
+        self.log_partitions, self.in_logs = np.empty(kept), np.empty(kept, np.bool_)
+
+
+@kernel
+def _surrogate(
+    scores: FloatArray,
+    pair_scores: FloatArray,
+    first: IntArray,
+    second: IntArray,
+    starts: IntArray,
+    gold: BoolArray,
+    beliefs: FloatArray,
+    to_arc: FloatArray,
+    to_pair: FloatArray,
+    of_scores: FloatArray,
+    of_pairs: FloatArray,
+) -> float:
+    """Fill CLL's gradients, beliefs less what is right; return its value but for the tree factor's log-partition."""
+    value = pair_beliefs(pair_scores, to_arc, to_pair, of_pairs)
+    value += _offset(scores, pair_scores, first, second, starts, to_arc)
+    for p in range(len(pair_scores)):
+        if gold[first[p]] and gold[second[p]]:
+            of_pairs[p] -= 1.0
+            value -= pair_scores[p]
+    for a in range(len(scores)):
+        of_scores[a] = beliefs[a]
+        if gold[a]:
+            of_scores[a] -= 1.0
+            value -= scores[a]
+    return value
 
 
 @kernel
@@ -130,7 +159,6 @@ def _annealed_risk(
     return value
 
 
-@kernel
 def infer(
     scores: FloatArray,
     pair_scores: FloatArray,
@@ -144,16 +172,12 @@ def infer(
     single_root: bool,
 ) -> tuple[FloatArray, float]:
     """Beliefs of the arcs, and the largest change in the last iteration (0 without pairs: then they are exact)."""
-    size = len(starts)
     pairs = len(pair_scores)
-    if pairs == 0:
-        iterations = 1
-    weights, gains = np.empty((1, size, size)), np.empty((1, size, size))
-    charts = np.empty((1, CHARTS, size, size))
-    to_arc, to_pair = np.empty((1, 2, pairs)), np.empty((1, 2, pairs))
+    tape = _Tape(1, len(starts), pairs)
     beliefs = np.empty(len(scores))
     residual = forward(
-        scores, pair_scores, first, second, heads, modifiers, starts, iterations, is_projective, single_root,
-        False, weights, gains, charts, to_arc, to_pair, beliefs, np.empty(1), np.empty(1, np.bool_),
+        scores, pair_scores, first, second, heads, modifiers, starts, iterations if pairs else 1, is_projective,
+        single_root, False, tape.weights, tape.gains, tape.charts, tape.to_arc, tape.to_pair, beliefs,
+        tape.log_partitions, tape.in_logs,
     )  # fmt: skip
-    return beliefs, residual if pairs > 0 else 0.0
+    return beliefs, residual if pairs else 0.0
