@@ -90,6 +90,14 @@ def test_a_newer_version_is_refused(stored, monkeypatch):
         read_tensors(stored, KIND)
 
 
+def test_an_older_version_is_refused(stored, monkeypatch):
+    monkeypatch.setattr(model_file, "VERSION", VERSION - 1)
+    write_tensors(stored, KIND, HEADER, TENSORS)
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match=f"format version {VERSION - 1}, of an older treebp: train it again"):
+        read_tensors(stored, KIND)
+
+
 def test_another_kind_is_refused(stored):
     with pytest.raises(ValueError, match="is a treebp model, not a treebp checkpoint"):
         read_tensors(stored, "treebp checkpoint")

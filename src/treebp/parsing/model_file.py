@@ -13,7 +13,7 @@ from safetensors.numpy import save_file
 
 from treebp._types import AnyArray
 
-VERSION = 1
+VERSION = 2  # to be raised whenever the same weights would mean another model: with the hash of features, say
 
 
 def write_tensors(path: Path, kind: str, header: Mapping[str, Any], tensors: Mapping[str, AnyArray]) -> None:
@@ -52,6 +52,8 @@ def read_tensors(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, AnyAr
                 raise ValueError(f"{path} is a {body['kind']}, not a {kind}")
             if body["version"] > VERSION:
                 raise ValueError(f"{path} has format version {body['version']}: upgrade treebp, which reads {VERSION}")
+            if body["version"] < VERSION:
+                raise ValueError(f"{path} has format version {body['version']}, of an older treebp: train it again")
             header, checksums = body["header"], body["checksums"]
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, json.JSONDecodeError, KeyError, TypeError) as error:
