@@ -39,9 +39,8 @@ def learn(
     count, pairs = len(scores), len(pair_scores)
     if pairs == 0:
         iterations = 1
-    tape = _Tape(
-        1 if objective == CLL else iterations, len(starts), pairs
-    )  # CLL's gradient does not go back through BP
+    kept = 1 if objective == CLL else iterations  # CLL's gradient does not go back through the iterations
+    tape = _Tape(kept, len(starts), pairs)
     beliefs = np.empty(count)
     forward(
         scores, pair_scores, first, second, heads, modifiers, starts, iterations, is_projective, single_root,
