@@ -12,8 +12,8 @@ from treebp.kernels.features import (
     ORDERS,
     SIBLING,
     SLOTS,
+    atoms_of,
     distance_code,
-    index,
     order_code,
     pair_keys,
     position_keys,
@@ -96,10 +96,11 @@ def test_what_is_shared_between_arcs_and_pairs_changes_no_score():
     scores, pair_scores, triples, siblings = model.score(tokens, arcs)
     for a in range(len(scores)):
         alone = np.empty(1)
-        score_arcs(tokens, arcs.heads[a : a + 1], arcs.modifiers[a : a + 1], of_arcs, bits, model.weights, alone)
+        starts = (np.arange(10) >= arcs.modifiers[a]).astype(np.int64)
+        score_arcs(tokens, arcs.heads[a : a + 1], starts, of_arcs, bits, model.weights, alone)
         assert alone[0] == pytest.approx(scores[a])
     assert 0 < siblings < len(triples)
-    keys = pair_keys(tokens, of_pairs)
+    keys = pair_keys(tokens, of_pairs, bits)
     for p in range(len(triples)):
         alone = np.empty(1)
         score_pairs(keys, triples[p : p + 1], SIBLING if p < siblings else GRANDPARENT, bits, model.weights, alone)
@@ -174,7 +175,7 @@ def test_different_features_have_different_keys():
     keys: dict[int, tuple[int, ...]] = {}
     for part, templates in enumerate((*model.features[0], *model.features[1])):
         seed = 20 * part << 16
-        for position, row in enumerate(position_keys(tokens, templates, seed)):
+        for position, row in enumerate(position_keys(atoms_of(tokens), templates, seed, 32)):
             before, here, after = tokens[position], tokens[position + 1], tokens[position + 2]
             atoms = [*here, *before, *after, *(here >> 4), 0]
             for t, key in enumerate(row):
@@ -192,10 +193,10 @@ def test_the_starred_slot_moves_within_a_line():
     tokens = np.zeros((19, len(ATTRIBUTES)), np.int64)
     tokens[1:-1, ATTRIBUTES.index("fine")] = np.arange(17)
     of_tag = ArcModel(("tags", "between"), (), BITS, projective=True, single_root=True).features[0][6]
-    keys = position_keys(tokens, of_tag, 0)[:, 0]
-    lines = [int(index(key, 20)) >> 4 for key in keys]
+    keys = position_keys(atoms_of(tokens), of_tag, 0, 20)[:, 0].tolist()
+    lines = [key >> 4 for key in keys]
     assert len(set(lines[:16])) == 1
-    assert len({int(index(key, 20)) for key in keys[:16]}) == 16
+    assert len(set(keys[:16])) == 16
     assert lines[16] != lines[0]
 
 

@@ -8,6 +8,7 @@ Format = Literal["conllx", "conllu"]
 
 BYTE_ORDER_MARK = "\ufeff"
 _HEAD, _LABEL, _MISC = 6, 7, 9
+_MARKS = frozenset("\t\n\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,9 +216,9 @@ def _checked(name: str, values: Sequence[str] | None, count: int) -> list[str]:
         return ["_"] * count
     if len(values) != count:
         raise ValueError(f"{len(values)} {name} for {count} words")
-    for word, value in enumerate(values, 1):
-        if not value or any(mark in value for mark in "\t\n\r"):
-            raise ValueError(f"{name} of word {word}: {value!r} is empty or holds a tab or a line end")
+    if not all(values) or not _MARKS.isdisjoint("".join(values)):
+        word, value = next((word, value) for word, value in enumerate(values, 1) if not value or _MARKS & set(value))
+        raise ValueError(f"{name} of word {word}: {value!r} is empty or holds a tab or a line end")
     return list(values)
 
 

@@ -16,11 +16,9 @@ from treebp.kernels.features import (
     arc_keys,
     between_features,
     distance_code,
-    index,
     order_code,
     order_keys,
-    stamps_for,
-    two_token_code,
+    previous_alike,
 )
 
 # Adjoints below this are not worth a look-up.
@@ -41,11 +39,10 @@ def list_arcs_gradient(
 ) -> int:
     """Append the features of arcs, each with its arc's adjoint; return the new count."""
     size = len(tokens) - 2
-    keys = arc_keys(tokens, templates)
+    keys = arc_keys(tokens, templates, bits)
     both_head, both_modifier = keys[2], keys[3]
-    between = templates[6]
-    stamps = stamps_for(tokens, between)
-    features = np.empty(len(between) * size, np.uint64)
+    previous = previous_alike(tokens, templates[6])
+    features = np.empty(len(previous) * size + 1, np.uint32)
     sums = np.zeros((2, size, CODES))
     for a in range(len(heads)):
         adjoint = adjoints[a]
@@ -59,10 +56,10 @@ def list_arcs_gradient(
         sums[1, modifier, code] += adjoint
         for t in range(both_head.shape[1]):
             key = both_head[head, t] ^ both_modifier[modifier, t]
-            indices[count], values[count] = index(key, bits), adjoint
-            indices[count + 1], values[count + 1] = index(key ^ code, bits), adjoint
+            indices[count], values[count] = key, adjoint
+            indices[count + 1], values[count + 1] = key ^ code, adjoint
             count += 2
-        for k in range(between_features(tokens, head, modifier, between, keys, bits, stamps, features)):
+        for k in range(between_features(head, modifier, keys, previous, bits, features)):
             indices[count], values[count] = features[k], adjoint
             count += 1
     for role in range(2):
@@ -72,7 +69,7 @@ def list_arcs_gradient(
                 adjoint = sums[role, position, which]
                 if adjoint != 0.0:
                     for t in range(of_position.shape[1]):
-                        indices[count] = index(of_position[position, t] ^ np.uint64(which), bits)
+                        indices[count] = of_position[position, t] ^ np.uint32(which)
                         values[count] = adjoint
                         count += 1
     return count
@@ -92,8 +89,8 @@ def list_pairs_gradient(
     """Append the features of pairs of arcs likewise."""
     of_a, of_b, of_c, bc_b, bc_c, ac_a, ac_c = keys
     size = len(of_a)
-    orders = order_keys(family)
-    prefixes = np.empty(of_a.shape[1], np.uint64)
+    of_three, of_two = order_keys(family, bits)
+    prefixes = np.empty(of_a.shape[1], np.uint32)
     sums = np.zeros((2, size, size, ORDERS))
     last_a, last_b = -1, -1
     for p in range(len(triples)):
@@ -107,13 +104,13 @@ def list_pairs_gradient(
                 prefixes[t] = of_a[a, t] ^ of_b[b, t]
             last_a, last_b = a, b
         for t in range(len(prefixes)):
-            indices[count + t] = index(prefixes[t] ^ of_c[c, t] ^ orders[order], bits)
+            indices[count + t] = prefixes[t] ^ of_c[c, t] ^ of_three[order]
             values[count + t] = adjoint
         count += len(prefixes)
         sums[0, b, c, order] += adjoint
         sums[1, a, c, order] += adjoint
-    count = _list_two_tokens(bc_b, bc_c, sums[0], family, bits, indices, values, count)
-    return _list_two_tokens(ac_a, ac_c, sums[1], family, bits, indices, values, count)
+    count = _list_two_tokens(bc_b, bc_c, sums[0], of_two, indices, values, count)
+    return _list_two_tokens(ac_a, ac_c, sums[1], of_two, indices, values, count)
 
 
 @kernel
@@ -121,8 +118,7 @@ def _list_two_tokens(
     first: AnyArray,
     second: AnyArray,
     sums: FloatArray,
-    family: int,
-    bits: int,
+    of_two: AnyArray,
     indices: AnyArray,
     values: AnyArray,
     count: int,
@@ -131,9 +127,8 @@ def _list_two_tokens(
         for c in range(len(second)):
             for order in range(ORDERS):
                 if sums[x, c, order] != 0.0:
-                    code = two_token_code(family, order)
                     for t in range(first.shape[1]):
-                        indices[count] = index(first[x, t] ^ second[c, t] ^ code, bits)
+                        indices[count] = first[x, t] ^ second[c, t] ^ of_two[order]
                         values[count] = sums[x, c, order]
                         count += 1
     return count

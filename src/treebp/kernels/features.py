@@ -3,21 +3,25 @@
 A token is a row of attributes (word, tags, ...). The rows of a sentence are: a boundary, the root, the words, a
 boundary; so position p (0 is the root) is row p + 1, and every position has two neighbours.
 
-A template looks at some attributes around each of a few positions: head and modifier, say. Its key is the exclusive or
-of one hash per position, so all hashing is done once per position and template (``position_keys``), and an arc or a
-pair costs one operation per template and position (Zobrist, 1970). The upper bits of a key choose a cache line of 16
-weights, its four lowest ones a weight in the line. What varies most while the rest stays the same (distance, order, the
-tag of the last position) goes into those four bits alone: it is looked up in a line that is already at hand.
+A template looks at some attributes around each of a few positions: head and modifier, say. Its feature is the exclusive
+or of one hash per position, so all hashing is done once per position and template (``position_keys``), and an arc or a
+pair costs one operation per template and position (Zobrist, 1970). A key is the index of a weight: its upper bits
+choose a cache line of 16 weights, its four lowest ones a weight in the line. What varies most while the rest stays the
+same (distance, order, the tag of the last position) goes into those four bits alone: it is looked up in a line that is
+already at hand.
 
 A position's part of a template is a row of SLOTS + 1 numbers that index the position's *atoms*: its attributes, those
 of its left and of its right neighbour, its attributes divided by 16, and zero. The first SLOTS are hashed, shorter
 templates being filled up with zero since loops of equal length are faster; the last one goes into the lowest bits.
+
+Nearly every weight is far away in memory, so those of many features are asked for before the first is used.
 """
 
 import numpy as np
 
 from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.kernels._jit import kernel
+from treebp.kernels.prefetch import prefetch
 
 # Seeds, so that the families of features do not collide.
 HEAD, MODIFIER, ARC, BETWEEN, TRIPLE, OF_BC, OF_AC, SIBLING, GRANDPARENT = (k << 20 for k in range(1, 10))
@@ -25,6 +29,7 @@ _ROLE = 1 << 16  # added to a seed for the second, and the third position that a
 SLOTS = 4
 CODES = 15  # of direction and distance; code 0 means none
 ORDERS = 8
+_AHEAD = 64  # pairs whose weights are asked for before the first is used
 
 # Parts of templates, each an array (templates, SLOTS + 1).
 # Of arcs: on the head alone, on the modifier alone; on both: head's and modifier's part; on what stands between them:
@@ -61,11 +66,11 @@ def finish(key: np.uint64) -> np.uint64:
 
 
 @kernel
-def distance_code(head: int, modifier: int) -> np.uint64:
+def distance_code(head: int, modifier: int) -> np.uint32:
     """Direction and binned length of an arc, as a number from 1 to CODES - 1."""
     length = abs(head - modifier)
     bin_ = (length > 1) + (length > 2) + (length > 4) + (length > 7) + (length > 12) + (length > 20)
-    return np.uint64(1 + 2 * bin_ + (head < modifier))
+    return np.uint32(1 + 2 * bin_ + (head < modifier))
 
 
 @kernel
@@ -75,115 +80,122 @@ def order_code(a: int, b: int, c: int) -> int:
 
 
 @kernel
-def index(key: np.uint64, bits: int) -> np.uint64:
-    """The weight that a key stands for."""
-    return ((key >> np.uint64(68 - bits)) << _PLACE) | (key & _WITHIN_LINE)
+def index(hash_: np.uint64, bits: int) -> np.uint32:
+    """The bits of a hash that choose a weight: of an exclusive or of hashes, the exclusive or of their indices."""
+    return np.uint32(((hash_ >> np.uint64(68 - bits)) << _PLACE) | (hash_ & _WITHIN_LINE))
 
 
 @kernel
-def position_keys(tokens: IntArray, templates: IntArray, seed: int) -> AnyArray:
-    """Keys (positions, templates) of one part of each template."""
+def atoms_of(tokens: IntArray) -> AnyArray:
+    """What templates can look at, as an array (atoms, positions)."""
     size, width = len(tokens) - 2, tokens.shape[1]
-    atoms = np.zeros(4 * width + 1, np.int64)
-    keys = np.empty((size, len(templates)), np.uint64)
+    atoms = np.zeros((4 * width + 1, size), np.uint64)
     for position in range(size):
         for attribute in range(width):
-            atoms[attribute] = tokens[position + 1, attribute]
-            atoms[width + attribute] = tokens[position, attribute]
-            atoms[2 * width + attribute] = tokens[position + 2, attribute]
-            atoms[3 * width + attribute] = tokens[position + 1, attribute] >> 4
-        for t in range(len(templates)):
-            key = start(seed + t)
-            for s in range(SLOTS):
-                key = mix(key, atoms[templates[t, s]])
-            keys[position, t] = finish(key) ^ (np.uint64(atoms[templates[t, SLOTS]]) & _WITHIN_LINE)
+            atoms[attribute, position] = tokens[position + 1, attribute]
+            atoms[width + attribute, position] = tokens[position, attribute]
+            atoms[2 * width + attribute, position] = tokens[position + 2, attribute]
+            atoms[3 * width + attribute, position] = tokens[position + 1, attribute] >> 4
+    return atoms
+
+
+@kernel
+def position_keys(atoms: AnyArray, templates: IntArray, seed: int, bits: int) -> AnyArray:
+    """Keys (positions, templates) of one part of each template."""
+    size = atoms.shape[1]
+    keys = np.empty((size, len(templates)), np.uint32)
+    hashes = np.empty(size, np.uint64)
+    for t in range(len(templates)):
+        hashes[:] = start(seed + t)
+        for s in range(SLOTS):
+            values = atoms[templates[t, s]]
+            for position in range(size):
+                hashes[position] = mix(hashes[position], values[position])
+        within = atoms[templates[t, SLOTS]]
+        for position in range(size):
+            keys[position, t] = index(finish(hashes[position]) ^ (within[position] & _WITHIN_LINE), bits)
     return keys
 
 
 @kernel
-def arc_keys(tokens: IntArray, templates: ArcTemplates) -> Keys:
+def arc_keys(tokens: IntArray, templates: ArcTemplates, bits: int) -> Keys:
     """The keys of all parts of arc templates."""
+    atoms = atoms_of(tokens)
     return (
-        position_keys(tokens, templates[0], HEAD),
-        position_keys(tokens, templates[1], MODIFIER),
-        position_keys(tokens, templates[2], ARC),
-        position_keys(tokens, templates[3], ARC + _ROLE),
-        position_keys(tokens, templates[4], BETWEEN),
-        position_keys(tokens, templates[5], BETWEEN + _ROLE),
-        position_keys(tokens, templates[6], BETWEEN + 2 * _ROLE),
+        position_keys(atoms, templates[0], HEAD, bits),
+        position_keys(atoms, templates[1], MODIFIER, bits),
+        position_keys(atoms, templates[2], ARC, bits),
+        position_keys(atoms, templates[3], ARC + _ROLE, bits),
+        position_keys(atoms, templates[4], BETWEEN, bits),
+        position_keys(atoms, templates[5], BETWEEN + _ROLE, bits),
+        position_keys(atoms, templates[6], BETWEEN + 2 * _ROLE, bits),
     )
 
 
 @kernel
-def pair_keys(tokens: IntArray, templates: PairTemplates) -> Keys:
+def pair_keys(tokens: IntArray, templates: PairTemplates, bits: int) -> Keys:
     """The keys of all parts of pair templates."""
+    atoms = atoms_of(tokens)
     return (
-        position_keys(tokens, templates[0], TRIPLE),
-        position_keys(tokens, templates[1], TRIPLE + _ROLE),
-        position_keys(tokens, templates[2], TRIPLE + 2 * _ROLE),
-        position_keys(tokens, templates[3], OF_BC),
-        position_keys(tokens, templates[4], OF_BC + _ROLE),
-        position_keys(tokens, templates[5], OF_AC),
-        position_keys(tokens, templates[6], OF_AC + _ROLE),
+        position_keys(atoms, templates[0], TRIPLE, bits),
+        position_keys(atoms, templates[1], TRIPLE + _ROLE, bits),
+        position_keys(atoms, templates[2], TRIPLE + 2 * _ROLE, bits),
+        position_keys(atoms, templates[3], OF_BC, bits),
+        position_keys(atoms, templates[4], OF_BC + _ROLE, bits),
+        position_keys(atoms, templates[5], OF_AC, bits),
+        position_keys(atoms, templates[6], OF_AC + _ROLE, bits),
     )
 
 
 @kernel
-def order_keys(family: int) -> AnyArray:
-    """For each order of a pair's positions, what goes into the keys of all templates, for SIBLING or GRANDPARENT."""
-    keys = np.empty(ORDERS, np.uint64)
+def order_keys(family: int, bits: int) -> tuple[AnyArray, AnyArray]:
+    """What goes into the keys of pairs of a family, SIBLING or GRANDPARENT, for each order of their positions.
+
+    First for the templates on all three positions, then for those on two of them, where the order varies within a line.
+    """
+    of_three, of_two = np.empty(ORDERS, np.uint32), np.empty(ORDERS, np.uint32)
     for order in range(ORDERS):
-        keys[order] = finish(start(family + order))
-    return keys
+        of_three[order] = index(finish(start(family + order)), bits)
+        of_two[order] = index(start(family) ^ np.uint64(order), bits)
+    return of_three, of_two
 
 
 @kernel
-def between_features(
-    tokens: IntArray,
-    head: int,
-    modifier: int,
-    templates: IntArray,
-    keys: Keys,
-    bits: int,
-    stamps: IntArray,
-    out: AnyArray,
-) -> int:
+def previous_alike(tokens: IntArray, templates: IntArray) -> IntArray:
+    """For each template of a tag between, and each position: the last position before it with the same tag, or 0."""
+    size = len(tokens) - 2
+    previous = np.zeros((len(templates), size), np.int64)
+    for t in range(len(templates)):
+        tags = tokens[:, templates[t, SLOTS]]
+        last = np.zeros(tags.max() + 1, np.int64)
+        for position in range(1, size):
+            previous[t, position] = last[tags[position + 1]]
+            last[tags[position + 1]] = position
+    return previous
+
+
+@kernel
+def between_features(head: int, modifier: int, keys: Keys, previous: IntArray, bits: int, out: AnyArray) -> int:
     """A feature for each tag that occurs between head and modifier, once per tag; return how many.
 
-    ``templates`` are those of the tag. ``stamps`` is scratch memory, one longer than there are tags, zero at first.
+    ``previous`` comes from ``previous_alike``; ``out`` has room for one more than there can be.
     """
     count = 0
     low, high = min(head, modifier) + 1, max(head, modifier)
-    if low >= high:
-        return count
-    direction = start(BETWEEN) if head < modifier else np.uint64(0)
-    for t in range(len(templates)):
-        attribute = templates[t, SLOTS]
+    direction = index(start(BETWEEN), bits) if head < modifier else np.uint32(0)
+    for t in range(len(previous)):
         key = keys[4][head, t] ^ keys[5][modifier, t] ^ direction
-        stamps[0] += 1
         for position in range(low, high):
-            tag = tokens[position + 1, attribute]
-            if stamps[1 + tag] != stamps[0]:
-                stamps[1 + tag] = stamps[0]
-                out[count] = index(key ^ keys[6][position, t], bits)
-                count += 1
+            out[count] = key ^ keys[6][position, t]
+            count += previous[t, position] < low  # a branch could not be predicted
     return count
-
-
-@kernel
-def stamps_for(tokens: IntArray, templates: IntArray) -> IntArray:
-    """Scratch memory for ``between_features``."""
-    largest = 0
-    for t in range(len(templates)):
-        largest = max(largest, tokens[:, templates[t, SLOTS]].max())
-    return np.zeros(largest + 2, np.int64)
 
 
 @kernel
 def score_arcs(
     tokens: IntArray,
     heads: IntArray,
-    modifiers: IntArray,
+    starts: IntArray,
     templates: ArcTemplates,
     bits: int,
     weights: AnyArray,
@@ -191,76 +203,96 @@ def score_arcs(
 ) -> None:
     """Score of each arc: the sum of its features' weights, each with and without the arc's distance."""
     size = len(tokens) - 2
-    keys = arc_keys(tokens, templates)
-    of_head, of_modifier, both_head, both_modifier = keys[0], keys[1], keys[2], keys[3]
-    between = templates[6]
-    bare = np.zeros((2, size))
-    for position in range(size):
-        for t in range(of_head.shape[1]):
-            bare[0, position] += weights[index(of_head[position, t], bits)]
-        for t in range(of_modifier.shape[1]):
-            bare[1, position] += weights[index(of_modifier[position, t], bits)]
-    stamps = stamps_for(tokens, between)
-    features = np.empty(len(between) * size, np.uint64)
-    for a in range(len(heads)):
-        head, modifier = heads[a], modifiers[a]
-        code = distance_code(head, modifier)
-        total = bare[0, head] + bare[1, modifier]
-        for t in range(both_head.shape[1]):
-            key = both_head[head, t] ^ both_modifier[modifier, t]
-            total += weights[index(key, bits)] + weights[index(key ^ code, bits)]
-        for t in range(of_head.shape[1]):
-            total += weights[index(of_head[head, t] ^ code, bits)]
-        for t in range(of_modifier.shape[1]):
-            total += weights[index(of_modifier[modifier, t] ^ code, bits)]
-        if len(between) > 0:
-            for k in range(between_features(tokens, head, modifier, between, keys, bits, stamps, features)):
-                total += weights[features[k]]
-        out[a] = total
+    keys = arc_keys(tokens, templates, bits)
+    of_head, of_modifier = _by_code(keys[0], weights), _by_code(keys[1], weights)
+    both_head, both_modifier = keys[2], keys[3]
+    previous = previous_alike(tokens, templates[6])
+    both = both_head.shape[1]
+    most = np.diff(starts).max()
+    between = np.empty(most * len(previous) * size + 1, np.uint32)
+    ends = np.zeros(most + 1, np.int64)
+    for m in range(1, size):
+        first = starts[m - 1]
+        for a in range(first, starts[m]):
+            head = heads[a]
+            for t in range(both):
+                prefetch(weights, both_head[head, t] ^ both_modifier[m, t])
+            if len(previous) > 0:
+                begin = ends[a - first]
+                ends[a - first + 1] = begin + between_features(head, m, keys, previous, bits, between[begin:])
+        for k in range(ends[starts[m] - first]):
+            prefetch(weights, between[k])
+        for a in range(first, starts[m]):
+            head, code = heads[a], distance_code(heads[a], m)
+            total = of_head[head, 0] + of_head[head, code] + of_modifier[m, 0] + of_modifier[m, code]
+            for t in range(both):
+                key = both_head[head, t] ^ both_modifier[m, t]
+                total += weights[key] + weights[key ^ code]
+            for k in range(ends[a - first], ends[a - first + 1]):
+                total += weights[between[k]]
+            out[a] = total
+
+
+@kernel
+def _by_code(keys: AnyArray, weights: AnyArray) -> FloatArray:
+    """The sum of the templates' weights for each position and code."""
+    sums = np.zeros((len(keys), CODES))
+    for position in range(len(keys)):
+        for t in range(keys.shape[1]):
+            prefetch(weights, keys[position, t])
+    for position in range(len(keys)):
+        for t in range(keys.shape[1]):
+            for code in range(CODES):
+                sums[position, code] += weights[keys[position, t] ^ np.uint32(code)]
+    return sums
 
 
 @kernel
 def score_pairs(keys: Keys, triples: IntArray, family: int, bits: int, weights: AnyArray, out: FloatArray) -> None:
-    """Score of each pair of arcs over the three positions in a row of ``triples``; best sorted by a and b.
+    """Score of each pair of arcs over the three positions in a row of ``triples``.
 
     What depends on two positions and the order of all three is looked up once and kept.
     """
     of_a, of_b, of_c, bc_b, bc_c, ac_a, ac_c = keys
-    size = len(of_a)
-    orders = order_keys(family)
-    prefixes = np.empty(of_a.shape[1], np.uint64)
+    size, templates = of_a.shape
+    of_three, of_two = order_keys(family, bits)
     sums = np.empty((2, size, size, ORDERS))
     known = np.zeros((2, size, size, ORDERS), np.bool_)  # apart from the sums, which wait for memory
-    last_a, last_b = -1, -1
-    for p in range(len(triples)):
-        a, b, c = triples[p, 0], triples[p, 1], triples[p, 2]
-        order = order_code(a, b, c)
-        if a != last_a or b != last_b:
-            for t in range(len(prefixes)):
-                prefixes[t] = of_a[a, t] ^ of_b[b, t]
-            last_a, last_b = a, b
-        if not known[0, b, c, order]:
-            known[0, b, c, order] = True
-            sums[0, b, c, order] = _two_token_sum(bc_b[b], bc_c[c], family, order, bits, weights)
-        if not known[1, a, c, order]:
-            known[1, a, c, order] = True
-            sums[1, a, c, order] = _two_token_sum(ac_a[a], ac_c[c], family, order, bits, weights)
-        total = sums[0, b, c, order] + sums[1, a, c, order]
-        for t in range(len(prefixes)):
-            total += weights[index(prefixes[t] ^ of_c[c, t] ^ orders[order], bits)]
-        out[p] = total
-
-
-@kernel
-def two_token_code(family: int, order: int) -> np.uint64:
-    """What joins the keys of two positions with the family and, within a line, the order of all three."""
-    return start(family) ^ np.uint64(order)
-
-
-@kernel
-def _two_token_sum(first: AnyArray, second: AnyArray, family: int, order: int, bits: int, weights: AnyArray) -> float:
-    code = two_token_code(family, order)
-    total = 0.0
-    for t in range(len(first)):
-        total += weights[index(first[t] ^ second[t] ^ code, bits)]
-    return total
+    wanted = np.empty((2 * _AHEAD, 4), np.int64)
+    for begin in range(0, len(triples), _AHEAD):
+        end = min(begin + _AHEAD, len(triples))
+        missing = 0
+        for p in range(begin, end):
+            a, b, c = triples[p, 0], triples[p, 1], triples[p, 2]
+            order = order_code(a, b, c)
+            for t in range(templates):
+                prefetch(weights, of_a[a, t] ^ of_b[b, t] ^ of_c[c, t] ^ of_three[order])
+            if not known[0, b, c, order]:
+                known[0, b, c, order] = True
+                wanted[missing] = 0, b, c, order
+                missing += 1
+                for t in range(bc_b.shape[1]):
+                    prefetch(weights, bc_b[b, t] ^ bc_c[c, t] ^ of_two[order])
+            if not known[1, a, c, order]:
+                known[1, a, c, order] = True
+                wanted[missing] = 1, a, c, order
+                missing += 1
+                for t in range(ac_a.shape[1]):
+                    prefetch(weights, ac_a[a, t] ^ ac_c[c, t] ^ of_two[order])
+        for k in range(missing):
+            which, x, c, order = wanted[k]
+            total = 0.0
+            if which == 0:
+                for t in range(bc_b.shape[1]):
+                    total += weights[bc_b[x, t] ^ bc_c[c, t] ^ of_two[order]]
+            else:
+                for t in range(ac_a.shape[1]):
+                    total += weights[ac_a[x, t] ^ ac_c[c, t] ^ of_two[order]]
+            sums[which, x, c, order] = total
+        for p in range(begin, end):
+            a, b, c = triples[p, 0], triples[p, 1], triples[p, 2]
+            order = order_code(a, b, c)
+            total = sums[0, b, c, order] + sums[1, a, c, order]
+            for t in range(templates):
+                total += weights[of_a[a, t] ^ of_b[b, t] ^ of_c[c, t] ^ of_three[order]]
+            out[p] = total

@@ -44,11 +44,11 @@ def score(
     """Scores of arcs and of pairs, and the pairs as ``list_pairs`` gives them."""
     of_arcs, of_pairs, (siblings, grandparents), bits = features
     scores = np.empty(len(heads))
-    score_arcs(tokens, heads, modifiers, of_arcs, bits, weights, scores)
+    score_arcs(tokens, heads, starts, of_arcs, bits, weights, scores)
     first, second, triples, split = list_pairs(heads, modifiers, starts, siblings, grandparents, structure[0])
     pair_scores = np.empty(len(first))
     if len(first) > 0:
-        keys = pair_keys(tokens, of_pairs)
+        keys = pair_keys(tokens, of_pairs, bits)
         score_pairs(keys, triples[:split], SIBLING, bits, weights, pair_scores[:split])
         score_pairs(keys, triples[split:], GRANDPARENT, bits, weights, pair_scores[split:])
     return scores, pair_scores, first, second, triples, split
@@ -73,7 +73,7 @@ def list_gradient(
     indices, values = np.empty(most, np.int32), np.empty(most, np.float32)
     count = list_arcs_gradient(tokens, heads, modifiers, of_arcs, bits, of_scores, indices, values, 0)
     if len(triples) > 0:
-        keys = pair_keys(tokens, of_pair_tokens)
+        keys = pair_keys(tokens, of_pair_tokens, bits)
         count = list_pairs_gradient(keys, triples[:split], SIBLING, bits, of_pairs[:split], indices, values, count)
         count = list_pairs_gradient(keys, triples[split:], GRANDPARENT, bits, of_pairs[split:], indices, values, count)
     return indices[:count], values[:count]

@@ -72,7 +72,7 @@ class ArcModel:
         )
         self.structure: kernels.Structure = (projective, single_root)
         self.iterations = iterations
-        self.weights = np.zeros(1 << bits, np.float32)
+        self.weights = _line_by_line(1 << bits)  # to be changed in place, lest it move to where lines are split
 
     def infer(self, tokens: IntArray, arcs: Arcs) -> tuple[FloatArray, float, int]:
         """Beliefs of the arcs, the largest change of one in the last iteration, and the number of pair factors."""
@@ -134,3 +134,10 @@ class ArcModel:
         return kernels.score(
             tokens, arcs.heads, arcs.modifiers, arcs.starts, self.features, self.structure, self.weights
         )
+
+
+def _line_by_line(count: int) -> AnyArray:
+    """Zeros that begin where a line of the processor's caches does, so that each 16 of them share one."""
+    memory = np.zeros(count + 16, np.float32)
+    start = -memory.ctypes.data % 64 // 4
+    return memory[start : start + count]

@@ -69,16 +69,15 @@ def pack(weights: AnyArray) -> tuple[AnyArray, AnyArray]:
     return np.packbits(used), weights[used]
 
 
-def unpack(bits: AnyArray, values: AnyArray, count: int) -> AnyArray:
-    """The reverse of ``pack``; ValueError if the arrays do not fit each other, or hold no numbers."""
+def unpack(bits: AnyArray, values: AnyArray, out: AnyArray) -> None:
+    """Fill ``out``, which is zero, with what ``pack`` made; ValueError if it does not fit, or holds no numbers."""
+    count = len(out)
     if bits.shape != ((count + 7) // 8,) or bits.dtype != np.uint8:
         raise ValueError(f"{bits.shape} bytes of type {bits.dtype} do not say which of {count} features are used")
     used = np.unpackbits(bits, count=count).astype(np.bool_)
     if values.shape != (np.count_nonzero(used),) or not np.isfinite(values).all():
         raise ValueError(f"{values.shape} values are not the weights of {np.count_nonzero(used)} features")
-    weights = np.zeros(count, np.float32)
-    weights[used] = values
-    return weights
+    out[used] = values
 
 
 def _checksums(arrays: Mapping[str, AnyArray]) -> dict[str, int]:

@@ -2,11 +2,11 @@
 
 import os
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from copy import copy
 from dataclasses import asdict, replace
-from itertools import islice, repeat
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +29,10 @@ from treebp.parsing.pruner import Pruner
 from treebp.parsing.training import EpochReport, Progress, train_model
 
 _KIND = "treebp model"
-_CHUNK = 8  # sentences that a thread parses at a time
+_BATCH, _BATCH_WORDS = 24, 600  # sentences that are parsed together at most, and words that are enough
 _Known = Mapping[int, int]
 _Forbidden = Collection[tuple[int, int]]
+_Item = tuple[Sentence, _Known, _Forbidden]
 
 
 class Parser:
@@ -135,17 +136,17 @@ class Parser:
         """
         if self._encoding is None:
             raise ValueError("this parser has not been trained: call fit, or Parser.load a model")
-        items = _with_constraints(sentences, known, forbidden)
+        batches = _batches(_with_constraints(sentences, known, forbidden))
         workers = _threads(threads)
         if workers == 1:
-            for sentence, heads, arcs in items:
-                yield self._parse(sentence, heads, arcs, kbest)
+            for batch in batches:
+                yield from self._parse(batch, kbest)
             return
         waiting: deque[Future[list[Parse]]] = deque()
         with ThreadPoolExecutor(workers) as pool:
-            while chunk := list(islice(items, _CHUNK)):
-                waiting.append(pool.submit(lambda part: [self._parse(*item, kbest) for item in part], chunk))
-                if len(waiting) > 3 * workers:
+            for batch in batches:
+                waiting.append(pool.submit(self._parse, batch, kbest))
+                if len(waiting) > workers:
                     yield from waiting.popleft().result()
             while waiting:
                 yield from waiting.popleft().result()
@@ -193,11 +194,9 @@ class Parser:
         parser._encoding = Encoding(header["values"], header["tag_map"])
         structure = bool(header["projective"]), bool(header["single_root"])
         parser._model = parser._new_model(structure)
-        parser._model.weights = unpack(tensors["weights_used"], tensors["weights"], 1 << config.weight_bits)
+        unpack(tensors["weights_used"], tensors["weights"], parser._model.weights)
         pruner_model = Pruner.new_model(config, structure)
-        pruner_model.weights = unpack(
-            tensors["pruner_weights_used"], tensors["pruner_weights"], 1 << config.pruner_weight_bits
-        )
+        unpack(tensors["pruner_weights_used"], tensors["pruner_weights"], pruner_model.weights)
         parser._pruner = Pruner(pruner_model, config, tensors["length_bounds"])
         state = {name.removeprefix("labels."): array for name, array in tensors.items() if name.startswith("labels.")}
         parser._labels = LabelModel.from_state(
@@ -219,41 +218,42 @@ class Parser:
             iterations=config.iterations,
         )
 
-    def _parse(self, sentence: Sentence, known: _Known, forbidden: _Forbidden, kbest: int) -> Parse:
+    def _parse(self, batch: Sequence[_Item], kbest: int) -> list[Parse]:
+        """Parse sentences stage by stage: what a stage needs is then in the processor's caches most of the time."""
         assert self._encoding is not None
-        n = len(sentence)
         names = self._labels.labels
-        if n == 0:
-            nothing = Arcs.of(np.zeros((1, 1), np.bool_))
-            return Parse(
-                sentence, np.zeros(0, np.int64), [], nothing, np.zeros(0), names, np.zeros((0, len(names))), [], 0, 0.0
+        tokens = [self._encoding.encode(sentence) for sentence, _, _ in batch]
+        arcs = [self._candidates(*item, one) for item, one in zip(batch, tokens, strict=True)]
+        inferred = [self._infer(*one) for one in zip(tokens, arcs, strict=True)]
+        labelled = [self._labels.predict(one, heads) for one, (*_, heads) in zip(tokens, inferred, strict=True)]
+        parses = []
+        for (sentence, _, _), candidates, (beliefs, residual, pairs, heads), (numbers, probabilities) in zip(
+            batch, arcs, inferred, labelled, strict=True
+        ):
+            labels = [names[number] for number in numbers]
+            best = k_best(self._model, candidates, beliefs, kbest) if kbest and len(heads) else []
+            parses.append(
+                Parse(sentence, heads, labels, candidates, beliefs, names, probabilities, best, pairs, residual)
             )
-        tokens = self._encoding.encode(sentence)
+        return parses
+
+    def _candidates(self, sentence: Sentence, known: _Known, forbidden: _Forbidden, tokens: IntArray) -> Arcs:
+        n = len(sentence)
+        if n == 0:
+            return Arcs.of(np.zeros((1, 1), np.bool_))
         allowed = _constrained(n, known, forbidden) if known or forbidden else None
         try:
-            arcs = Arcs.of(self._pruner.keep(tokens, allowed))
+            return Arcs.of(self._pruner.keep(tokens, allowed))
         except ValueError:
             where = f"{sentence.source}:{sentence.line}: " if sentence.source else ""
             raise ValueError(
                 f"{where}known and forbidden arcs leave no tree: {dict(known)}, {list(forbidden)}"
             ) from None
-        beliefs, residual, pairs, heads = self._infer(tokens, arcs)
-        numbers, probabilities = self._labels.predict(tokens, heads)
-        return Parse(
-            sentence,
-            heads,
-            [names[number] for number in numbers],
-            arcs,
-            beliefs,
-            names,
-            probabilities,
-            k_best(self._model, arcs, beliefs, kbest) if kbest else [],
-            pairs,
-            residual,
-        )
 
     def _infer(self, tokens: IntArray, arcs: Arcs) -> tuple[FloatArray, float, int, IntArray]:
         """Beliefs, residual, number of pairs, and the heads of the tree decoded."""
+        if not len(arcs.heads):
+            return np.zeros(0), 0.0, 0, np.zeros(0, np.int64)
         model, config = self._model, self.config
         exact = config.inference == "exact"
         if exact and config.factors:
@@ -294,7 +294,7 @@ class _Development:
 
 def _with_constraints(
     sentences: Iterable[Sentence], known: Iterable[_Known] | None, forbidden: Iterable[_Forbidden] | None
-) -> Iterator[tuple[Sentence, _Known, _Forbidden]]:
+) -> Iterator[_Item]:
     """Each sentence with its constraints; ValueError if there are fewer of those than of sentences."""
     of_known: Iterator[_Known] = repeat({}) if known is None else iter(known)
     of_forbidden: Iterator[_Forbidden] = repeat(()) if forbidden is None else iter(forbidden)
@@ -303,6 +303,20 @@ def _with_constraints(
             yield sentence, next(of_known), next(of_forbidden)
         except StopIteration:
             raise ValueError(f"known or forbidden arcs are given for {number} sentences only") from None
+
+
+def _batches(items: Iterable[_Item]) -> Iterator[list[_Item]]:
+    """The sentences in groups."""
+    batch: list[_Item] = []
+    words = 0
+    for item in items:
+        batch.append(item)
+        words += len(item[0])
+        if len(batch) == _BATCH or words >= _BATCH_WORDS:
+            yield batch
+            batch, words = [], 0
+    if batch:
+        yield batch
 
 
 def _threads(threads: int | None) -> int:

@@ -98,7 +98,7 @@ def train_model(
             if checkpoint is not None:
                 state.save(checkpoint, optimiser)
         state.stage, state.epoch, optimiser = state.stage + 1, 0, None
-    model.weights = state.best_weights
+    model.weights[:] = state.best_weights
     return state.reports
 
 
@@ -140,7 +140,7 @@ class _State:
         self.stage, self.epoch, self.best_uas = header["stage"], header["epoch"], header["best_uas"]
         self.reports = [EpochReport(**report) for report in header["reports"]]
         self.best_weights = tensors["best"]
-        self.model.weights = tensors["weights"]
+        self.model.weights[:] = tensors["weights"]
         optimiser = AdaGrad(self.model, header["rate"], config.regularisation / sentences, threads)
         optimiser.state, optimiser.steps = tensors["state"], header["steps"]
         return optimiser
