@@ -12,10 +12,8 @@ from treebp.kernels.features import (
     ORDERS,
     SIBLING,
     SLOTS,
-    atoms_of,
     distance_code,
     order_code,
-    pair_keys,
     position_keys,
     score_arcs,
     score_pairs,
@@ -100,10 +98,11 @@ def test_what_is_shared_between_arcs_and_pairs_changes_no_score():
         score_arcs(tokens, arcs.heads[a : a + 1], starts, of_arcs, bits, model.weights, alone)
         assert alone[0] == pytest.approx(scores[a])
     assert 0 < siblings < len(triples)
-    keys = pair_keys(tokens, of_pairs, bits)
+    keys = position_keys(tokens, of_pairs, bits)
     for p in range(len(triples)):
         alone = np.empty(1)
-        score_pairs(keys, triples[p : p + 1], SIBLING if p < siblings else GRANDPARENT, bits, model.weights, alone)
+        family = SIBLING if p < siblings else GRANDPARENT
+        score_pairs(keys, of_pairs[2], triples[p : p + 1], family, bits, model.weights, alone)
         assert alone[0] == pytest.approx(pair_scores[p])
 
 
@@ -173,18 +172,13 @@ def test_different_features_have_different_keys():
     tokens = rng.integers(0, 40, (300, len(ATTRIBUTES)))
     model = ArcModel(ALL, BOTH, BITS, projective=True, single_root=True)
     keys: dict[int, tuple[int, ...]] = {}
-    for part, templates in enumerate((*model.features[0], *model.features[1])):
-        seed = 20 * part << 16
-        for position, row in enumerate(position_keys(atoms_of(tokens), templates, seed, 32)):
+    for templates in model.features[:2]:
+        rows, seeds, _ = templates
+        for position, of_parts in enumerate(position_keys(tokens, templates, 32)):
             before, here, after = tokens[position], tokens[position + 1], tokens[position + 2]
             atoms = [*here, *before, *after, *(here >> 4), 0]
-            for t, key in enumerate(row):
-                values = (
-                    part,
-                    t,
-                    *(int(atoms[slot]) for slot in templates[t, :SLOTS]),
-                    int(atoms[templates[t, -1]]) & 15,
-                )
+            for row, seed, key in zip(rows, seeds, of_parts, strict=True):
+                values = (int(seed), *(int(atoms[slot]) for slot in row[:SLOTS]), int(atoms[row[SLOTS]]) & 15)
                 assert keys.setdefault(int(key), values) == values
     assert len(keys) > 10_000
 
@@ -192,8 +186,8 @@ def test_different_features_have_different_keys():
 def test_the_starred_slot_moves_within_a_line():
     tokens = np.zeros((19, len(ATTRIBUTES)), np.int64)
     tokens[1:-1, ATTRIBUTES.index("fine")] = np.arange(17)
-    of_tag = ArcModel(("tags", "between"), (), BITS, projective=True, single_root=True).features[0][6]
-    keys = position_keys(atoms_of(tokens), of_tag, 0, 20)[:, 0].tolist()
+    templates = ArcModel(("tags", "between"), (), BITS, projective=True, single_root=True).features[0]
+    keys = position_keys(tokens, templates, 20)[:, templates[2][6]].tolist()
     lines = [key >> 4 for key in keys]
     assert len(set(lines[:16])) == 1
     assert len(set(keys[:16])) == 16

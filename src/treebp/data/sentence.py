@@ -1,6 +1,6 @@
 """One sentence of a treebank: its columns, and the very text that it was read from."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, SupportsInt
 
@@ -154,13 +154,7 @@ class Sentence:
         names = self.labels if labels is None else _checked("labels", labels, count)
         additions = None if misc is None else _checked("misc", [value or "_" for value in misc], count)
 
-        def parsed(word: int, columns: list[str]) -> None:
-            columns[_HEAD] = _head_text(tree[word])
-            columns[_LABEL] = names[word]
-            if additions is not None:
-                columns[_MISC] = _merged(columns[_MISC], additions[word])
-
-        text = _rewritten(self.text, new_comments, parsed)
+        text = _rewritten(self.text, new_comments, list(map(_head_text, tree)), names, additions)
         return replace(self, heads=tree, labels=names, text=text)
 
     @property
@@ -243,16 +237,18 @@ def _merged(misc: str, additions: str) -> str:
     return "|".join(kept + new) + misc[len(old) :]
 
 
-def _rewritten(text: str, comments: list[str], rewrite: Callable[[int, list[str]], None]) -> str:
-    """Apply `rewrite` to the columns of each word, and put comments before the first row."""
+def _rewritten(text: str, comments: list[str], heads: list[str], labels: list[str], additions: list[str] | None) -> str:
+    """Put heads and labels into the rows of the words, additions to their MISC, and comments before the first row."""
     body = text.removeprefix(BYTE_ORDER_MARK)
     lines = body.split("\n")
     first_row = next(index for index, line in enumerate(lines) if line.strip() and not line.startswith("#"))
     word = 0
     for index in range(first_row, len(lines)):
-        if lines[index].startswith(f"{word + 1}\t"):
-            columns = lines[index].split("\t")
-            rewrite(word, columns)
+        columns = lines[index].split("\t")
+        if columns[0] == str(word + 1):
+            columns[_HEAD], columns[_LABEL] = heads[word], labels[word]
+            if additions is not None:
+                columns[_MISC] = _merged(columns[_MISC], additions[word])
             lines[index] = "\t".join(columns)
             word += 1
     carriage_return = "\r" if lines[first_row].endswith("\r") else ""

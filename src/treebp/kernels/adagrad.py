@@ -6,12 +6,16 @@ gradients so far and the step up to which its decay has been applied.
 
 import math
 
+import numpy as np
+
 from treebp._types import AnyArray
 from treebp.kernels._jit import kernel
+from treebp.kernels.prefetch import prefetch
 
 SQUARES, DECAYED = 0, 1
 CATCH_UP = 127  # no weight may miss more steps of decay than this
 _DELTA = 1e-6
+_AHEAD = 32  # weights that are asked for before they are used
 
 
 @kernel
@@ -23,6 +27,8 @@ def add(
     There is no branch on what memory holds: the processor would wait for it each time that it guesses wrong.
     """
     for k in range(len(indices)):
+        if k + _AHEAD < len(indices):
+            prefetch(gradient, np.uint32(indices[k + _AHEAD]))
         f = indices[k]
         if low <= f < high:
             before = gradient[f]
@@ -48,7 +54,13 @@ def update(
     The gradient is the sum over a minibatch, to be multiplied by ``scale``; it is zero again afterwards. A weight
     that was not touched for some steps first makes up for their decay.
     """
-    for f in touched:
+    for k in range(len(touched)):
+        if k + _AHEAD < len(touched):
+            ahead = np.uint32(touched[k + _AHEAD])
+            prefetch(gradient, ahead)
+            prefetch(weights, ahead)
+            prefetch(state, 2 * ahead)
+        f = touched[k]
         g = gradient[f] * scale
         if g == 0.0:
             continue

@@ -11,13 +11,12 @@ from treebp.kernels._jit import kernel
 from treebp.kernels.features import (
     CODES,
     ORDERS,
-    ArcTemplates,
-    Keys,
-    arc_keys,
+    Templates,
     between_features,
     distance_code,
     order_code,
     order_keys,
+    position_keys,
     previous_alike,
 )
 
@@ -30,7 +29,7 @@ def list_arcs_gradient(
     tokens: IntArray,
     heads: IntArray,
     modifiers: IntArray,
-    templates: ArcTemplates,
+    templates: Templates,
     bits: int,
     adjoints: FloatArray,
     indices: AnyArray,
@@ -38,11 +37,10 @@ def list_arcs_gradient(
     count: int,
 ) -> int:
     """Append the features of arcs, each with its arc's adjoint; return the new count."""
-    size = len(tokens) - 2
-    keys = arc_keys(tokens, templates, bits)
-    both_head, both_modifier = keys[2], keys[3]
-    previous = previous_alike(tokens, templates[6])
-    features = np.empty(len(previous) * size + 1, np.uint32)
+    size, begin = len(tokens) - 2, templates[2]
+    keys = position_keys(tokens, templates, bits)
+    previous = previous_alike(tokens, templates)
+    between = np.empty(len(previous) * size + 1, np.uint32)
     sums = np.zeros((2, size, CODES))
     for a in range(len(heads)):
         adjoint = adjoints[a]
@@ -54,30 +52,29 @@ def list_arcs_gradient(
         sums[0, head, code] += adjoint
         sums[1, modifier, 0] += adjoint
         sums[1, modifier, code] += adjoint
-        for t in range(both_head.shape[1]):
-            key = both_head[head, t] ^ both_modifier[modifier, t]
+        for t in range(begin[3] - begin[2]):
+            key = keys[head, begin[2] + t] ^ keys[modifier, begin[3] + t]
             indices[count], values[count] = key, adjoint
             indices[count + 1], values[count + 1] = key ^ code, adjoint
             count += 2
-        for k in range(between_features(head, modifier, keys, previous, bits, features)):
-            indices[count], values[count] = features[k], adjoint
+        for k in range(between_features(head, modifier, keys, begin, previous, bits, between)):
+            indices[count], values[count] = between[k], adjoint
             count += 1
     for role in range(2):
-        of_position = keys[role]
         for position in range(size):
-            for which in range(CODES):
-                adjoint = sums[role, position, which]
+            for code_ in range(CODES):
+                adjoint = sums[role, position, code_]
                 if adjoint != 0.0:
-                    for t in range(of_position.shape[1]):
-                        indices[count] = of_position[position, t] ^ np.uint32(which)
-                        values[count] = adjoint
+                    for part in range(begin[role], begin[role + 1]):
+                        indices[count], values[count] = keys[position, part] ^ np.uint32(code_), adjoint
                         count += 1
     return count
 
 
 @kernel
 def list_pairs_gradient(
-    keys: Keys,
+    keys: AnyArray,
+    begin: AnyArray,
     triples: IntArray,
     family: int,
     bits: int,
@@ -87,48 +84,30 @@ def list_pairs_gradient(
     count: int,
 ) -> int:
     """Append the features of pairs of arcs likewise."""
-    of_a, of_b, of_c, bc_b, bc_c, ac_a, ac_c = keys
-    size = len(of_a)
+    size = len(keys)
     of_three, of_two = order_keys(family, bits)
-    prefixes = np.empty(of_a.shape[1], np.uint32)
     sums = np.zeros((2, size, size, ORDERS))
-    last_a, last_b = -1, -1
     for p in range(len(triples)):
         adjoint = adjoints[p]
         if abs(adjoint) < NEGLIGIBLE:
             continue
         a, b, c = triples[p, 0], triples[p, 1], triples[p, 2]
         order = order_code(a, b, c)
-        if a != last_a or b != last_b:
-            for t in range(len(prefixes)):
-                prefixes[t] = of_a[a, t] ^ of_b[b, t]
-            last_a, last_b = a, b
-        for t in range(len(prefixes)):
-            indices[count + t] = prefixes[t] ^ of_c[c, t] ^ of_three[order]
-            values[count + t] = adjoint
-        count += len(prefixes)
+        for t in range(begin[1]):
+            indices[count] = keys[a, t] ^ keys[b, begin[1] + t] ^ keys[c, begin[2] + t] ^ of_three[order]
+            values[count] = adjoint
+            count += 1
         sums[0, b, c, order] += adjoint
         sums[1, a, c, order] += adjoint
-    count = _list_two_tokens(bc_b, bc_c, sums[0], of_two, indices, values, count)
-    return _list_two_tokens(ac_a, ac_c, sums[1], of_two, indices, values, count)
-
-
-@kernel
-def _list_two_tokens(
-    first: AnyArray,
-    second: AnyArray,
-    sums: FloatArray,
-    of_two: AnyArray,
-    indices: AnyArray,
-    values: AnyArray,
-    count: int,
-) -> int:
-    for x in range(len(first)):
-        for c in range(len(second)):
-            for order in range(ORDERS):
-                if sums[x, c, order] != 0.0:
-                    for t in range(first.shape[1]):
-                        indices[count] = first[x, t] ^ second[c, t] ^ of_two[order]
-                        values[count] = sums[x, c, order]
-                        count += 1
+    for which in range(2):
+        first, second = begin[3 + 2 * which], begin[4 + 2 * which]
+        for x in range(size):
+            for c in range(size):
+                for order in range(ORDERS):
+                    adjoint = sums[which, x, c, order]
+                    if adjoint != 0.0:
+                        for t in range(second - first):
+                            indices[count] = keys[x, first + t] ^ keys[c, second + t] ^ of_two[order]
+                            values[count] = adjoint
+                            count += 1
     return count

@@ -31,14 +31,13 @@ CODES = 15  # of direction and distance; code 0 means none
 ORDERS = 8
 _AHEAD = 64  # pairs whose weights are asked for before the first is used
 
-# Parts of templates, each an array (templates, SLOTS + 1).
-# Of arcs: on the head alone, on the modifier alone; on both: head's and modifier's part; on what stands between them:
-# head's and modifier's part, and the tag.
-ArcTemplates = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray]
-# Of pairs of arcs over positions a, b, c: on all three: their parts; on b and c; on a and c.
-PairTemplates = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray, IntArray]
-# The keys of all parts, each an array (positions, templates).
-Keys = tuple[AnyArray, AnyArray, AnyArray, AnyArray, AnyArray, AnyArray, AnyArray]
+# The parts of templates, one kind after the other: the rows, a seed for the hash of each, and where each kind begins.
+# There are seven kinds, for arcs: of templates on the head alone, on the modifier alone; on both, the head's and the
+# modifier's part; on what stands between them, the head's part, the modifier's and that of the tag between.
+# For pairs of arcs over positions a, b, c: of templates on all three, a's, b's and c's part; on b and c; on a and c.
+Templates = tuple[IntArray, AnyArray, AnyArray]
+ARC_SEEDS = (HEAD, MODIFIER, ARC, ARC + _ROLE, BETWEEN, BETWEEN + _ROLE, BETWEEN + 2 * _ROLE)
+PAIR_SEEDS = (TRIPLE, TRIPLE + _ROLE, TRIPLE + 2 * _ROLE, OF_BC, OF_BC + _ROLE, OF_AC, OF_AC + _ROLE)
 
 _MULTIPLIER, _FINISHER = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)
 _FOLD, _HALF, _PLACE = np.uint64(29), np.uint64(32), np.uint64(4)
@@ -86,8 +85,9 @@ def index(hash_: np.uint64, bits: int) -> np.uint32:
 
 
 @kernel
-def atoms_of(tokens: IntArray) -> AnyArray:
-    """What templates can look at, as an array (atoms, positions)."""
+def position_keys(tokens: IntArray, templates: Templates, bits: int) -> AnyArray:
+    """Keys (positions, parts) of all parts of templates."""
+    rows, seeds, _ = templates
     size, width = len(tokens) - 2, tokens.shape[1]
     atoms = np.zeros((4 * width + 1, size), np.uint64)
     for position in range(size):
@@ -96,55 +96,17 @@ def atoms_of(tokens: IntArray) -> AnyArray:
             atoms[width + attribute, position] = tokens[position, attribute]
             atoms[2 * width + attribute, position] = tokens[position + 2, attribute]
             atoms[3 * width + attribute, position] = tokens[position + 1, attribute] >> 4
-    return atoms
-
-
-@kernel
-def position_keys(atoms: AnyArray, templates: IntArray, seed: int, bits: int) -> AnyArray:
-    """Keys (positions, templates) of one part of each template."""
-    size = atoms.shape[1]
-    keys = np.empty((size, len(templates)), np.uint32)
+    keys = np.empty((size, len(rows)), np.uint32)
     hashes = np.empty(size, np.uint64)
-    for t in range(len(templates)):
-        hashes[:] = start(seed + t)
-        for s in range(SLOTS):
-            values = atoms[templates[t, s]]
+    for part in range(len(rows)):
+        hashes[:] = start(seeds[part])
+        for slot in rows[part, :SLOTS]:
             for position in range(size):
-                hashes[position] = mix(hashes[position], values[position])
-        within = atoms[templates[t, SLOTS]]
+                hashes[position] = mix(hashes[position], atoms[slot, position])
         for position in range(size):
-            keys[position, t] = index(finish(hashes[position]) ^ (within[position] & _WITHIN_LINE), bits)
+            within = atoms[rows[part, SLOTS], position] & _WITHIN_LINE
+            keys[position, part] = index(finish(hashes[position]) ^ within, bits)
     return keys
-
-
-@kernel
-def arc_keys(tokens: IntArray, templates: ArcTemplates, bits: int) -> Keys:
-    """The keys of all parts of arc templates."""
-    atoms = atoms_of(tokens)
-    return (
-        position_keys(atoms, templates[0], HEAD, bits),
-        position_keys(atoms, templates[1], MODIFIER, bits),
-        position_keys(atoms, templates[2], ARC, bits),
-        position_keys(atoms, templates[3], ARC + _ROLE, bits),
-        position_keys(atoms, templates[4], BETWEEN, bits),
-        position_keys(atoms, templates[5], BETWEEN + _ROLE, bits),
-        position_keys(atoms, templates[6], BETWEEN + 2 * _ROLE, bits),
-    )
-
-
-@kernel
-def pair_keys(tokens: IntArray, templates: PairTemplates, bits: int) -> Keys:
-    """The keys of all parts of pair templates."""
-    atoms = atoms_of(tokens)
-    return (
-        position_keys(atoms, templates[0], TRIPLE, bits),
-        position_keys(atoms, templates[1], TRIPLE + _ROLE, bits),
-        position_keys(atoms, templates[2], TRIPLE + 2 * _ROLE, bits),
-        position_keys(atoms, templates[3], OF_BC, bits),
-        position_keys(atoms, templates[4], OF_BC + _ROLE, bits),
-        position_keys(atoms, templates[5], OF_AC, bits),
-        position_keys(atoms, templates[6], OF_AC + _ROLE, bits),
-    )
 
 
 @kernel
@@ -161,12 +123,13 @@ def order_keys(family: int, bits: int) -> tuple[AnyArray, AnyArray]:
 
 
 @kernel
-def previous_alike(tokens: IntArray, templates: IntArray) -> IntArray:
+def previous_alike(tokens: IntArray, templates: Templates) -> IntArray:
     """For each template of a tag between, and each position: the last position before it with the same tag, or 0."""
+    rows, _, begin = templates
     size = len(tokens) - 2
-    previous = np.zeros((len(templates), size), np.int64)
-    for t in range(len(templates)):
-        tags = tokens[:, templates[t, SLOTS]]
+    previous = np.zeros((len(rows) - begin[6], size), np.int64)
+    for t in range(len(previous)):
+        tags = tokens[:, rows[begin[6] + t, SLOTS]]
         last = np.zeros(tags.max() + 1, np.int64)
         for position in range(1, size):
             previous[t, position] = last[tags[position + 1]]
@@ -175,7 +138,9 @@ def previous_alike(tokens: IntArray, templates: IntArray) -> IntArray:
 
 
 @kernel
-def between_features(head: int, modifier: int, keys: Keys, previous: IntArray, bits: int, out: AnyArray) -> int:
+def between_features(
+    head: int, modifier: int, keys: AnyArray, begin: AnyArray, previous: IntArray, bits: int, out: AnyArray
+) -> int:
     """A feature for each tag that occurs between head and modifier, once per tag; return how many.
 
     ``previous`` comes from ``previous_alike``; ``out`` has room for one more than there can be.
@@ -183,10 +148,10 @@ def between_features(head: int, modifier: int, keys: Keys, previous: IntArray, b
     count = 0
     low, high = min(head, modifier) + 1, max(head, modifier)
     direction = index(start(BETWEEN), bits) if head < modifier else np.uint32(0)
-    for t in range(len(previous)):
-        key = keys[4][head, t] ^ keys[5][modifier, t] ^ direction
+    for t in range(np.uint64(len(previous))):
+        key = keys[head, begin[4] + t] ^ keys[modifier, begin[5] + t] ^ direction
         for position in range(low, high):
-            out[count] = key ^ keys[6][position, t]
+            out[count] = key ^ keys[position, begin[6] + t]
             count += previous[t, position] < low  # a branch could not be predicted
     return count
 
@@ -196,18 +161,17 @@ def score_arcs(
     tokens: IntArray,
     heads: IntArray,
     starts: IntArray,
-    templates: ArcTemplates,
+    templates: Templates,
     bits: int,
     weights: AnyArray,
     out: FloatArray,
 ) -> None:
     """Score of each arc: the sum of its features' weights, each with and without the arc's distance."""
-    size = len(tokens) - 2
-    keys = arc_keys(tokens, templates, bits)
-    of_head, of_modifier = _by_code(keys[0], weights), _by_code(keys[1], weights)
-    both_head, both_modifier = keys[2], keys[3]
-    previous = previous_alike(tokens, templates[6])
-    both = both_head.shape[1]
+    size, begin = len(tokens) - 2, templates[2]
+    keys = position_keys(tokens, templates, bits)
+    of_head, of_modifier = _by_code(keys[:, : begin[1]], weights), _by_code(keys[:, begin[1] : begin[2]], weights)
+    of_both = begin[3] - begin[2]
+    previous = previous_alike(tokens, templates)
     most = np.diff(starts).max()
     between = np.empty(most * len(previous) * size + 1, np.uint32)
     ends = np.zeros(most + 1, np.int64)
@@ -215,18 +179,19 @@ def score_arcs(
         first = starts[m - 1]
         for a in range(first, starts[m]):
             head = heads[a]
-            for t in range(both):
-                prefetch(weights, both_head[head, t] ^ both_modifier[m, t])
+            for t in range(of_both):
+                prefetch(weights, keys[head, begin[2] + t] ^ keys[m, begin[3] + t])
             if len(previous) > 0:
-                begin = ends[a - first]
-                ends[a - first + 1] = begin + between_features(head, m, keys, previous, bits, between[begin:])
+                so_far = ends[a - first]
+                new = between_features(head, m, keys, begin, previous, bits, between[so_far:])
+                ends[a - first + 1] = so_far + new
         for k in range(ends[starts[m] - first]):
             prefetch(weights, between[k])
         for a in range(first, starts[m]):
             head, code = heads[a], distance_code(heads[a], m)
             total = of_head[head, 0] + of_head[head, code] + of_modifier[m, 0] + of_modifier[m, code]
-            for t in range(both):
-                key = both_head[head, t] ^ both_modifier[m, t]
+            for t in range(of_both):
+                key = keys[head, begin[2] + t] ^ keys[m, begin[3] + t]
                 total += weights[key] + weights[key ^ code]
             for k in range(ends[a - first], ends[a - first + 1]):
                 total += weights[between[k]]
@@ -248,51 +213,48 @@ def _by_code(keys: AnyArray, weights: AnyArray) -> FloatArray:
 
 
 @kernel
-def score_pairs(keys: Keys, triples: IntArray, family: int, bits: int, weights: AnyArray, out: FloatArray) -> None:
+def score_pairs(
+    keys: AnyArray, begin: AnyArray, triples: IntArray, family: int, bits: int, weights: AnyArray, out: FloatArray
+) -> None:
     """Score of each pair of arcs over the three positions in a row of ``triples``.
 
     What depends on two positions and the order of all three is looked up once and kept.
     """
-    of_a, of_b, of_c, bc_b, bc_c, ac_a, ac_c = keys
-    size, templates = of_a.shape
+    size = len(keys)
     of_three, of_two = order_keys(family, bits)
+    count = begin[1]
+    begins, counts = (begin[3], begin[5]), (begin[4] - begin[3], begin[6] - begin[5])
     sums = np.empty((2, size, size, ORDERS))
     known = np.zeros((2, size, size, ORDERS), np.bool_)  # apart from the sums, which wait for memory
     wanted = np.empty((2 * _AHEAD, 4), np.int64)
-    for begin in range(0, len(triples), _AHEAD):
-        end = min(begin + _AHEAD, len(triples))
+    for chunk in range(0, len(triples), _AHEAD):
+        end = min(chunk + _AHEAD, len(triples))
         missing = 0
-        for p in range(begin, end):
+        for p in range(chunk, end):
             a, b, c = triples[p, 0], triples[p, 1], triples[p, 2]
             order = order_code(a, b, c)
-            for t in range(templates):
-                prefetch(weights, of_a[a, t] ^ of_b[b, t] ^ of_c[c, t] ^ of_three[order])
-            if not known[0, b, c, order]:
-                known[0, b, c, order] = True
-                wanted[missing] = 0, b, c, order
-                missing += 1
-                for t in range(bc_b.shape[1]):
-                    prefetch(weights, bc_b[b, t] ^ bc_c[c, t] ^ of_two[order])
-            if not known[1, a, c, order]:
-                known[1, a, c, order] = True
-                wanted[missing] = 1, a, c, order
-                missing += 1
-                for t in range(ac_a.shape[1]):
-                    prefetch(weights, ac_a[a, t] ^ ac_c[c, t] ^ of_two[order])
+            for t in range(count):
+                prefetch(weights, keys[a, t] ^ keys[b, begin[1] + t] ^ keys[c, begin[2] + t] ^ of_three[order])
+            for which in range(2):
+                x = b if which == 0 else a
+                if not known[which, x, c, order]:
+                    known[which, x, c, order] = True
+                    wanted[missing] = which, x, c, order
+                    missing += 1
+                    own = begins[which]
+                    for t in range(counts[which]):
+                        prefetch(weights, keys[x, own + t] ^ keys[c, own + counts[which] + t] ^ of_two[order])
         for k in range(missing):
             which, x, c, order = wanted[k]
+            own = begins[which]
             total = 0.0
-            if which == 0:
-                for t in range(bc_b.shape[1]):
-                    total += weights[bc_b[x, t] ^ bc_c[c, t] ^ of_two[order]]
-            else:
-                for t in range(ac_a.shape[1]):
-                    total += weights[ac_a[x, t] ^ ac_c[c, t] ^ of_two[order]]
+            for t in range(counts[which]):
+                total += weights[keys[x, own + t] ^ keys[c, own + counts[which] + t] ^ of_two[order]]
             sums[which, x, c, order] = total
-        for p in range(begin, end):
+        for p in range(chunk, end):
             a, b, c = triples[p, 0], triples[p, 1], triples[p, 2]
             order = order_code(a, b, c)
             total = sums[0, b, c, order] + sums[1, a, c, order]
-            for t in range(templates):
-                total += weights[of_a[a, t] ^ of_b[b, t] ^ of_c[c, t] ^ of_three[order]]
+            for t in range(count):
+                total += weights[keys[a, t] ^ keys[b, begin[1] + t] ^ keys[c, begin[2] + t] ^ of_three[order]]
             out[p] = total

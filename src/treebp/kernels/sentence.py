@@ -16,18 +16,10 @@ from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
 from treebp.kernels._jit import kernel
 from treebp.kernels.candidates import list_pairs, select_arcs
 from treebp.kernels.feature_gradient import list_arcs_gradient, list_pairs_gradient
-from treebp.kernels.features import (
-    GRANDPARENT,
-    SIBLING,
-    ArcTemplates,
-    PairTemplates,
-    pair_keys,
-    score_arcs,
-    score_pairs,
-)
+from treebp.kernels.features import GRANDPARENT, SIBLING, Templates, position_keys, score_arcs, score_pairs
 from treebp.kernels.tree_queries import best_tree
 
-Features = tuple[ArcTemplates, PairTemplates, tuple[bool, bool], int]
+Features = tuple[Templates, Templates, tuple[bool, bool], int]
 Structure = tuple[bool, bool]
 
 
@@ -48,9 +40,9 @@ def score(
     first, second, triples, split = list_pairs(heads, modifiers, starts, siblings, grandparents, structure[0])
     pair_scores = np.empty(len(first))
     if len(first) > 0:
-        keys = pair_keys(tokens, of_pairs, bits)
-        score_pairs(keys, triples[:split], SIBLING, bits, weights, pair_scores[:split])
-        score_pairs(keys, triples[split:], GRANDPARENT, bits, weights, pair_scores[split:])
+        keys, begin = position_keys(tokens, of_pairs, bits), of_pairs[2]
+        score_pairs(keys, begin, triples[:split], SIBLING, bits, weights, pair_scores[:split])
+        score_pairs(keys, begin, triples[split:], GRANDPARENT, bits, weights, pair_scores[split:])
     return scores, pair_scores, first, second, triples, split
 
 
@@ -66,16 +58,21 @@ def list_gradient(
     features: Features,
 ) -> tuple[AnyArray, AnyArray]:
     """The gradient by weights, as a list, from that by scores; ``split`` is the number of sibling pairs."""
-    of_arcs, of_pair_tokens, _, bits = features
-    per_arc = 2 * (len(of_arcs[0]) + len(of_arcs[1]) + len(of_arcs[2])) + len(of_arcs[4]) * len(tokens)
-    per_pair = len(of_pair_tokens[0]) + len(of_pair_tokens[3]) + len(of_pair_tokens[5])
+    arc_templates, pair_templates, _, bits = features
+    parts, of_three = arc_templates[2], pair_templates[2]
+    per_arc = 2 * (parts[3] - parts[0]) + (parts[5] - parts[4]) * len(tokens)
+    per_pair = of_three[1] + (of_three[4] - of_three[3]) + (of_three[6] - of_three[5])
     most = len(heads) * per_arc + len(triples) * per_pair
     indices, values = np.empty(most, np.int32), np.empty(most, np.float32)
-    count = list_arcs_gradient(tokens, heads, modifiers, of_arcs, bits, of_scores, indices, values, 0)
+    count = list_arcs_gradient(tokens, heads, modifiers, arc_templates, bits, of_scores, indices, values, 0)
     if len(triples) > 0:
-        keys = pair_keys(tokens, of_pair_tokens, bits)
-        count = list_pairs_gradient(keys, triples[:split], SIBLING, bits, of_pairs[:split], indices, values, count)
-        count = list_pairs_gradient(keys, triples[split:], GRANDPARENT, bits, of_pairs[split:], indices, values, count)
+        keys, begin = position_keys(tokens, pair_templates, bits), pair_templates[2]
+        count = list_pairs_gradient(
+            keys, begin, triples[:split], SIBLING, bits, of_pairs[:split], indices, values, count
+        )
+        count = list_pairs_gradient(
+            keys, begin, triples[split:], GRANDPARENT, bits, of_pairs[split:], indices, values, count
+        )
     return indices[:count], values[:count]
 
 

@@ -8,9 +8,12 @@ import numpy as np
 from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
 from treebp.kernels import sentence as kernels
 from treebp.kernels.candidates import list_arcs
+from treebp.kernels.features import score_arcs
 from treebp.kernels.objective import infer, learn
 from treebp.parsing.config import Factor, TemplateGroup
 from treebp.parsing.templates import arc_templates, pair_templates
+
+_NO_SCORES, _NO_ARCS = np.zeros(0), np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ class ArcModel:
 
     def infer(self, tokens: IntArray, arcs: Arcs) -> tuple[FloatArray, float, int]:
         """Beliefs of the arcs, the largest change of one in the last iteration, and the number of pair factors."""
-        scores, pair_scores, first, second, _, _ = self._score(tokens, arcs)
+        scores, pair_scores, first, second = self._score_to_infer(tokens, arcs)
         beliefs, residual = infer(
             scores,
             pair_scores,
@@ -129,6 +132,14 @@ class ArcModel:
         """Scores of arcs and of pairs, the pairs' three positions, and how many pairs are siblings (the first ones)."""
         scores, pair_scores, _, _, triples, siblings = self._score(tokens, arcs)
         return scores, pair_scores, triples, siblings
+
+    def _score_to_infer(self, tokens: IntArray, arcs: Arcs) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
+        """Scores of arcs and of pairs, and the pairs: by a shorter way if there are none."""
+        if any(self.features[2]):
+            return self._score(tokens, arcs)[:4]
+        scores = np.empty(len(arcs.heads))
+        score_arcs(tokens, arcs.heads, arcs.starts, self.features[0], self.features[3], self.weights, scores)
+        return scores, _NO_SCORES, _NO_ARCS, _NO_ARCS
 
     def _score(self, tokens: IntArray, arcs: Arcs) -> tuple[FloatArray, FloatArray, IntArray, IntArray, IntArray, int]:
         return kernels.score(

@@ -1,5 +1,6 @@
 """From words and tags to numbers."""
 
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -13,6 +14,8 @@ from treebp.parsing.templates import ATTRIBUTES
 _UNKNOWN, _BOUNDARY, _ROOT = range(3)
 _PREFIX = 5
 _REMEMBERED = 200_000  # words whose numbers are kept at hand, so that memory does not grow with what is parsed
+_BACK = array("q", [_BOUNDARY] * len(ATTRIBUTES)).tobytes()
+_FRONT = _BACK + array("q", [_ROOT] * len(ATTRIBUTES)).tobytes()
 _Word = tuple[str, str, str, str, str]
 _FINE, _COARSE = ATTRIBUTES.index("fine"), ATTRIBUTES.index("coarse")
 
@@ -34,7 +37,7 @@ class Encoding:
         ]
         if not self._has_fine_tags:
             self._numbers[_FINE] = self._numbers[_COARSE]
-        self._rows: dict[_Word, tuple[int, ...]] = {}
+        self._rows: dict[_Word, bytes] = {}  # joining bytes is the fastest way to fill an array
 
     @classmethod
     def of(cls, sentences: Sequence[Sentence]) -> "Encoding":
@@ -57,24 +60,19 @@ class Encoding:
 
     def encode(self, sentence: Sentence) -> IntArray:
         """The attributes of a sentence's tokens, shape (n + 3, attributes)."""
-        tokens = np.full((len(sentence) + 3, len(ATTRIBUTES)), _BOUNDARY, dtype=np.int64)
-        tokens[1] = _ROOT
-        if len(sentence):
-            columns = sentence.forms, sentence.fine_tags, sentence.coarse_tags, sentence.lemmas, sentence.feats
-            tokens[2:-1] = list(map(self._row, zip(*columns, strict=True)))
-        return tokens
+        columns = sentence.forms, sentence.fine_tags, sentence.coarse_tags, sentence.lemmas, sentence.feats
+        rows = [self._rows.get(word) or self._row(word) for word in zip(*columns, strict=True)]
+        return np.frombuffer(b"".join([_FRONT, *rows, _BACK]), np.int64).reshape(-1, len(ATTRIBUTES)).copy()
 
-    def _row(self, word: _Word) -> tuple[int, ...]:
-        """The attributes of a word, given by its columns."""
-        row = self._rows.get(word)
-        if row is None:
-            if len(self._rows) >= _REMEMBERED:
-                self._rows.clear()
-            values = _attributes(*word, self.tag_map)
-            if not self._has_fine_tags:
-                values = (values[0], values[_COARSE], *values[2:])
-            row = tuple(numbers.get(value, _UNKNOWN) for numbers, value in zip(self._numbers, values, strict=True))
-            self._rows[word] = row
+    def _row(self, word: _Word) -> bytes:
+        """The attributes of a word that is not at hand, given by its columns."""
+        if len(self._rows) >= _REMEMBERED:
+            self._rows.clear()
+        values = _attributes(*word, self.tag_map)
+        if not self._has_fine_tags:
+            values = (values[0], values[_COARSE], *values[2:])
+        found = zip(self._numbers, values, strict=True)
+        row = self._rows[word] = array("q", [numbers.get(value, _UNKNOWN) for numbers, value in found]).tobytes()
         return row
 
 

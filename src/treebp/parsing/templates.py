@@ -6,12 +6,12 @@ the two. In pair templates they are ``a``, ``b``, ``c``: head, modifier and sibl
 A star marks the slot, a tag, for whose values the weights stand side by side in memory.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from treebp._types import IntArray
-from treebp.kernels.features import SLOTS, ArcTemplates, PairTemplates
+from treebp.kernels.features import ARC_SEEDS, PAIR_SEEDS, SLOTS, Templates
 from treebp.parsing.config import TemplateGroup
 
 ATTRIBUTES = ("word", "fine", "coarse", "prefix", "lemma", "morphology")
@@ -66,7 +66,7 @@ _PAIR_LEMMAS = ["a.lemma c.lemma", "b.lemma c.lemma"]
 _PAIR_MORPHOLOGY = ["b.morphology c.morphology", "a.morphology c.morphology", "a.fine b.morphology c.morphology*"]
 
 
-def arc_templates(groups: Iterable[TemplateGroup]) -> ArcTemplates:
+def arc_templates(groups: Iterable[TemplateGroup]) -> Templates:
     """The arc templates of some groups, as the kernels take them."""
     groups = set(groups)
     templates = [""]
@@ -84,18 +84,11 @@ def arc_templates(groups: Iterable[TemplateGroup]) -> ArcTemplates:
     of_head = [template for template in templates if _tokens(template) <= {"h", "h-", "h+"}]
     of_modifier = [template for template in templates if _tokens(template) and _tokens(template) <= {"m", "m-", "m+"}]
     of_both = [template for template in templates if template not in of_head + of_modifier]
-    return (
-        _part(of_head, "h"),
-        _part(of_modifier, "m"),
-        _part(of_both, "h"),
-        _part(of_both, "m"),
-        _part(between, "h"),
-        _part(between, "m"),
-        _part(between, "b"),
-    )
+    kinds = of_head, of_modifier, of_both, of_both, between, between, between
+    return _stacked(kinds, "hmhmhmb", ARC_SEEDS)
 
 
-def pair_templates(groups: Iterable[TemplateGroup]) -> PairTemplates:
+def pair_templates(groups: Iterable[TemplateGroup]) -> Templates:
     """The templates of pairs of arcs, likewise."""
     groups = set(groups)
     templates = []
@@ -107,19 +100,21 @@ def pair_templates(groups: Iterable[TemplateGroup]) -> PairTemplates:
     of_abc = [template for template in templates if _tokens(template) == {"a", "b", "c"}]
     of_bc = ["", *(template for template in templates if _tokens(template) == {"b", "c"})]
     of_ac = [template for template in templates if _tokens(template) == {"a", "c"}]
-    return (
-        _part(of_abc, "a"),
-        _part(of_abc, "b"),
-        _part(of_abc, "c"),
-        _part(of_bc, "b"),
-        _part(of_bc, "c"),
-        _part(of_ac, "a"),
-        _part(of_ac, "c"),
-    )
+    return _stacked((of_abc, of_abc, of_abc, of_bc, of_bc, of_ac, of_ac), "abcbcac", PAIR_SEEDS)
 
 
 def _tokens(template: str) -> set[str]:
     return {slot.split(".")[0] for slot in template.split()}
+
+
+def _stacked(kinds: Sequence[list[str]], tokens: str, seeds: Sequence[int]) -> Templates:
+    """What templates of some kinds look at around the token given for each kind, with a seed for each of them."""
+    counts = [len(templates) for templates in kinds]
+    return (
+        np.concatenate([_part(templates, token) for templates, token in zip(kinds, tokens, strict=True)]),
+        np.concatenate([seed + np.arange(count) for seed, count in zip(seeds, counts, strict=True)]).astype(np.uint64),
+        np.cumsum([0, *counts[:-1]]).astype(np.uint64),
+    )
 
 
 def _part(templates: list[str], token: str) -> IntArray:
