@@ -1,6 +1,7 @@
 """The whole way from one file to another, on one thread and on two, and training."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from io import BytesIO
@@ -10,9 +11,11 @@ from treebp.benchmarks.measurement import Measurement, growth_exponent, interlea
 from treebp.benchmarks.workload import Workload, words_of
 from treebp.data.conll import read_conll, write_conll
 from treebp.data.sentence import Sentence
+from treebp.kernels._jit import kernel
 from treebp.parsing.parser import Parser
 from treebp.parsing.training import Progress
 
+_STEPS = 50_000_000
 _RATE = 0.02  # where the model's own configuration would tune it first
 
 
@@ -32,15 +35,38 @@ def parsing(workload: Workload) -> Iterator[Measurement]:
 
 
 def threads(workload: Workload) -> Iterator[Measurement]:
-    """Parsing on one thread and on two: words per second, and how much faster two are."""
+    """Parsing on one thread and on two: words per second, and how much faster two are.
+
+    Beside it, how much faster two threads do arithmetic that needs no memory and no lock: what the machine itself gives.
+    """
     parser, sentences = workload.parser, workload.sentences
-    cases = {str(count): partial(_parse, parser, sentences, threads=count) for count in (1, 2)}
+    counts = (1, 2)
+    cases: dict[str, Callable[[], object]] = {}
+    for count in counts:
+        cases[f"parse {count}"] = partial(_parse, parser, sentences, threads=count)
+        cases[f"calculate {count}"] = partial(_calculate, count)
     seconds = interleaved(cases, workload.sizes.repeats, clock=perf_counter)
-    for count, values in seconds.items():
-        rates = tuple(words_of(sentences) / value for value in values)
+    for count in counts:
+        rates = tuple(words_of(sentences) / value for value in seconds[f"parse {count}"])
         yield Measurement("threads", f"threads: {count}", "words/s", rates, higher_is_better=True)
-    ratios = tuple(one / two for one, two in zip(seconds["1"], seconds["2"], strict=True))
-    yield Measurement("threads", "two against one", "", ratios, higher_is_better=True)
+    for name, what, work in (("two against one", "parse", 1), ("the same, of arithmetic alone", "calculate", 2)):
+        turns = zip(seconds[f"{what} 1"], seconds[f"{what} 2"], strict=True)
+        yield Measurement("threads", name, "", tuple(work * one / two for one, two in turns), higher_is_better=True)
+
+
+def _calculate(threads: int) -> None:
+    """The same arithmetic on each thread."""
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(_arithmetic, [_STEPS] * threads))
+
+
+@kernel
+def _arithmetic(steps: int) -> int:
+    """Many operations that do not wait for each other."""
+    a, b, c, d = 1, 2, 3, 4
+    for k in range(steps):
+        a, b, c, d = a * 3 + k, b * 5 + k, c * 7 + k, d * 9 + k
+    return a ^ b ^ c ^ d
 
 
 def growth(workload: Workload) -> Iterator[Measurement]:
