@@ -19,7 +19,7 @@ from treebp.cli._script import shortened, text_width
 from treebp.data.embedded import embedded_treebank
 from treebp.data.sentence import Sentence
 from treebp.experiments.markup import as_text
-from treebp.parsing.arc_model import Arcs
+from treebp.parsing.arcs import Arcs
 from treebp.parsing.config import Config
 from treebp.parsing.inspection import Inspection
 from treebp.parsing.parse import Parse

@@ -19,7 +19,8 @@ from treebp.kernels.features import (
     score_pairs,
 )
 from treebp.kernels.sentence import list_gradient, score
-from treebp.parsing.arc_model import ArcModel, Arcs
+from treebp.parsing.arc_model import ArcModel
+from treebp.parsing.arcs import Arcs
 from treebp.parsing.templates import ATTRIBUTES
 
 ALL = ("words", "tags", "coarse", "between", "prefixes", "lemmas", "morphology")

@@ -5,7 +5,8 @@ import pytest
 
 from brute_force import all_trees, indicators, tree_scores
 from treebp.kernels.candidates import list_arcs
-from treebp.parsing.arc_model import ArcModel, Arcs, Example
+from treebp.parsing.arc_model import ArcModel, Example
+from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.decoding import decode
 from treebp.parsing.exact import exact_gradient, exact_trees
 from treebp.parsing.learning import gradient_of
@@ -69,7 +70,7 @@ def test_exact_inference_with_grandparents_equals_enumeration(single_root, seed)
 def test_first_order_belief_propagation_is_exact(projective, single_root):
     model = new_model((), projective=projective, single_root=single_root)
     tokens, arcs, _ = random_sentence(1)
-    beliefs, residual, pairs = model.infer(tokens, arcs)
+    beliefs, residual, pairs = model.infer(Batch.of([tokens], [arcs]))
     np.testing.assert_allclose(arcs.matrix(beliefs, 0.0), marginals_of(*enumerated(model, tokens, arcs)), atol=1e-9)
     assert (residual, pairs) == (0.0, 0)
 
@@ -82,7 +83,7 @@ def test_belief_propagation_comes_much_closer_to_exact_inference_than_first_orde
             weights *= 0.3  # so weak that messages settle
         tokens, arcs, _ = random_sentence(seed)
         exact = exact_trees(model, tokens, arcs)[0].marginals[arcs.heads, arcs.modifiers]
-        found = [m.infer(tokens, arcs)[0] for m in (model, without_pairs)]
+        found = [m.infer(Batch.of([tokens], [arcs]))[0] for m in (model, without_pairs)]
         errors.append([np.abs(beliefs - exact).mean() for beliefs in found])
     with_pairs, first_order = np.mean(errors, axis=0)
     assert with_pairs < 0.5 * first_order
@@ -139,8 +140,8 @@ def test_map_decoding_finds_the_best_tree():
         for factors, exact in (((), False), (("grandparent",), True)):
             model = new_model(factors, seed=seed)
             trees, totals = enumerated(model, tokens, arcs)
-            beliefs = model.infer(tokens, arcs)[0]
-            heads = decode("map", model, tokens, arcs, beliefs, exact=exact)
+            batch = Batch.of([tokens], [arcs])
+            (heads,) = decode("map", model, batch, model.infer(batch)[0], exact=exact)
             assert heads.tolist() == trees[totals.argmax()].tolist()
 
 
@@ -150,7 +151,8 @@ def test_map_decoding_with_approximate_inference_rescores_trees():
         tokens, arcs, _ = random_sentence(seed)
         model = new_model(("grandparent", "sibling"), seed=seed)
         trees, totals = enumerated(model, tokens, arcs)
-        heads = decode("map", model, tokens, arcs, model.infer(tokens, arcs)[0], exact=False)
+        batch = Batch.of([tokens], [arcs])
+        (heads,) = decode("map", model, batch, model.infer(batch)[0], exact=False)
         found += heads.tolist() == trees[totals.argmax()].tolist()
     assert found >= 9
 
@@ -160,13 +162,14 @@ def test_mbr_and_log_odds_decoding_by_enumeration(projective):
     for seed in range(5):
         tokens, arcs, _ = random_sentence(seed)
         model = new_model(("grandparent", "sibling"), seed=seed, projective=projective)
-        beliefs = model.infer(tokens, arcs)[0]
+        batch = Batch.of([tokens], [arcs])
+        beliefs = model.infer(batch)[0]
         matrix = arcs.matrix(beliefs, 0.0)
         trees = all_trees(WORDS, projective, True)
         trees = trees[np.isfinite(tree_scores(arcs.matrix(np.zeros(len(beliefs)), -np.inf), trees))]
         with np.errstate(divide="ignore"):
             odds = np.log(matrix) - np.log1p(-np.minimum(matrix, 1.0 - 1e-16))
         for decoder, scores in (("mbr", matrix), ("log-odds", odds)):
-            heads = decode(decoder, model, tokens, arcs, beliefs, exact=False)
+            (heads,) = decode(decoder, model, batch, beliefs, exact=False)
             best = tree_scores(scores, trees).max()
             assert tree_scores(scores, heads[None])[0] == pytest.approx(best)

@@ -76,6 +76,24 @@ def test_one_iteration_never_counts_as_converged(parser, test_set, monkeypatch):
     assert not any(result.converged for result in parser.parse(test_set[:5], threads=1))
 
 
+@pytest.mark.parametrize("decoder", ["mbr", "log-odds", "map"])
+def test_sentences_are_parsed_together_as_they_are_alone(parser, test_set, monkeypatch, decoder):
+    monkeypatch.setattr(parser, "config", replace(parser.config, decoder=decoder))
+    empty = replace(test_set[0], forms=[], lemmas=[], coarse_tags=[], fine_tags=[], feats=[], heads=[], labels=[])
+    sentences = [*test_set[:3], empty, *test_set[3:30]]
+    for sentence, together in zip(sentences, parser.parse(sentences, threads=1), strict=True):
+        (alone,) = parser.parse([sentence], threads=1)
+        assert together.sentence is sentence
+        assert together.labels == alone.labels
+        assert (together.pair_factors, together.residual) == (alone.pair_factors, alone.residual)
+        for ours, other in zip(
+            (together.heads, together.beliefs, together.arcs.heads, together.arcs.modifiers, together.arcs.starts),
+            (alone.heads, alone.beliefs, alone.arcs.heads, alone.arcs.modifiers, alone.arcs.starts),
+            strict=True,
+        ):
+            assert np.array_equal(ours, other)
+
+
 def test_threads_keep_the_order_and_the_results(parser, test_set):
     one, three = (list(parser.parse(test_set, threads=threads)) for threads in (1, 3))
     assert [result.sentence for result in three] == test_set

@@ -3,7 +3,7 @@ import pytest
 
 from treebp.data.embedded import embedded_treebank
 from treebp.data.sentence import Sentence
-from treebp.parsing.arc_model import Arcs
+from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.config import Config
 from treebp.parsing.encoding import Encoding
 from treebp.parsing.preparation import PruningReport
@@ -36,9 +36,13 @@ def fit(train, structure=(True, True), **settings) -> Pruner:
     return train_pruner(tokens, trees, CONFIG.override([f"{k}={v}" for k, v in settings.items()]), structure, 1, ignore)
 
 
-def has_tree(keep, structure):
+def keep(pruner, tokens):
+    return pruner.keep([tokens])[0].mask()
+
+
+def has_tree(kept, structure):
     projective, single_root = structure
-    scores = np.where(keep, 0.0, -np.inf)
+    scores = np.where(kept, 0.0, -np.inf)
     return np.isfinite(DependencyTrees(scores, projective=projective, single_root=single_root).log_partition)
 
 
@@ -47,18 +51,18 @@ def has_tree(keep, structure):
 def test_few_heads_and_always_a_tree(train, structure, heads):
     pruner = fit(train, structure, prune_heads=heads)
     for tokens in train[2]:
-        keep = pruner.keep(tokens)
-        assert keep.shape == (len(tokens) - 2, len(tokens) - 2)
-        assert not keep[:, 0].any()
-        assert not keep.diagonal().any()
-        assert (keep.sum(axis=0)[1:] >= 1).all()
-        assert (keep.sum(axis=0)[1:] <= heads).all()
-        assert has_tree(keep, structure)
+        kept = keep(pruner, tokens)
+        assert kept.shape == (len(tokens) - 2, len(tokens) - 2)
+        assert not kept[:, 0].any()
+        assert not kept.diagonal().any()
+        assert (kept.sum(axis=0)[1:] >= 1).all()
+        assert (kept.sum(axis=0)[1:] <= heads).all()
+        assert has_tree(kept, structure)
 
 
 def test_a_higher_ratio_keeps_less(train):
     pruners = [fit(train, prune_ratio=ratio) for ratio in (0.0, 0.01, 1.0)]
-    kept = [sum(int(pruner.keep(tokens).sum()) for tokens in train[2]) for pruner in pruners]
+    kept = [sum(int(keep(pruner, tokens).sum()) for tokens in train[2]) for pruner in pruners]
     words = sum(len(tokens) - 3 for tokens in train[2])
     assert kept[0] > kept[1] > kept[2]
     assert words <= kept[2] < 1.2 * words  # little beside the best heads and the tree
@@ -67,19 +71,19 @@ def test_a_higher_ratio_keeps_less(train):
 def test_the_ratio_is_of_the_words_best_marginal(train):
     pruner = fit(train, prune_ratio=0.01, prune_heads=1000)
     tokens = train[2][0]
-    everything = fit(train, prune_ratio=0.0, prune_heads=1000).keep(tokens)
+    everything = keep(fit(train, prune_ratio=0.0, prune_heads=1000), tokens)
     arcs = Arcs.of(everything)
-    marginals = arcs.matrix(pruner.model.infer(tokens, arcs)[0], 0.0)
+    marginals = arcs.matrix(pruner.model.infer(Batch.of([tokens], [arcs]))[0], 0.0)
     tree = DependencyTrees(marginals, projective=True, single_root=True).argmax()
     expected = (marginals >= 0.01 * marginals.max(axis=0)) & everything
     expected[tree, np.arange(1, len(marginals))] = True
-    assert np.array_equal(pruner.keep(tokens), expected)
+    assert np.array_equal(keep(pruner, tokens), expected)
 
 
 def test_good_heads_survive(train):
     tokens, trees, _ = train
     pruner = fit(train)
-    report = PruningReport.of([pruner.keep(sentence) for sentence in tokens], trees)
+    report = PruningReport.of([keep(pruner, sentence) for sentence in tokens], trees)
     assert report.oracle > 0.99
     assert 2.0 < report.heads <= CONFIG.prune_heads
 
@@ -94,7 +98,7 @@ def test_cross_fitting_keeps_more_than_a_pruner_that_has_seen_the_sentence(train
     fresh, stale = (PruningReport.of(keep, trees) for keep in (kept, seen))
     assert fresh.heads > stale.heads
     full = fit(train)
-    assert all(np.array_equal(a, full.keep(b)) for a, b in zip(seen, tokens, strict=True))
+    assert all(np.array_equal(a, keep(full, b)) for a, b in zip(seen, tokens, strict=True))
 
 
 def test_there_may_be_fewer_sentences_than_folds(train):
@@ -120,8 +124,8 @@ def test_length_bounds_are_the_longest_arcs_of_training(train):
                 short = abs(head - modifier) <= longest.get(key, 1000) or modifier == head + 1
                 assert allowed[head, modifier] == (short and head != modifier)
                 pruned += not short
-        assert has_tree(pruner.keep(sentence), (True, True))
-        assert not (pruner.keep(sentence) & ~allowed).any()
+        assert has_tree(keep(pruner, sentence), (True, True))
+        assert not (keep(pruner, sentence) & ~allowed).any()
     assert pruned > 0
     for sentence, heads in zip(tokens, trees, strict=True):
         assert pruner.allowed(sentence)[heads, np.arange(1, len(heads) + 1)].all()
@@ -151,12 +155,12 @@ def test_allowed_arcs_without_a_tree_are_refused(train, structure):
     tokens = train[2][0]
     allowed = np.zeros((len(tokens) - 2,) * 2, np.bool_)
     with pytest.raises(ValueError, match="no tree"):
-        pruner.keep(tokens, allowed)  # words without any head
+        pruner.keep_among(tokens, allowed)  # words without any head
     allowed[2, 1:] = True
     allowed[1, 2] = True
     allowed[2, 2] = False
     with pytest.raises(ValueError, match="no tree"):
-        pruner.keep(tokens, allowed)  # a cycle
+        pruner.keep_among(tokens, allowed)  # a cycle
 
 
 def test_pruning_report():

@@ -37,7 +37,7 @@ def parsing(workload: Workload) -> Iterator[Measurement]:
 def threads(workload: Workload) -> Iterator[Measurement]:
     """Parsing on one thread and on two: words per second, and how much faster two are.
 
-    Beside it, how much faster two threads do arithmetic that needs no memory and no lock: what the machine itself gives.
+    Beside it, how much faster two threads do arithmetic that needs no memory and no lock: what the machine gives.
     """
     parser, sentences = workload.parser, workload.sentences
     counts = (1, 2)

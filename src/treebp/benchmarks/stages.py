@@ -12,8 +12,11 @@ from treebp.benchmarks.workload import Workload, words_of
 from treebp.data.conll import read_conll, write_conll
 from treebp.kernels.objective import infer
 from treebp.kernels.sentence import score
-from treebp.parsing.arc_model import ArcModel, Arcs
+from treebp.parsing.arc_model import ArcModel
+from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.decoding import decode
+
+_BATCH = 24  # sentences that go through a stage together
 
 
 def stages(workload: Workload) -> Iterator[Measurement]:
@@ -31,21 +34,25 @@ def stages(workload: Workload) -> Iterator[Measurement]:
     write_conll(file, sentences)
     parses = list(parser.parse(sentences, threads=1))
     tokens = [encoding.encode(sentence) for sentence in sentences]
-    possible = list(zip(tokens, (Arcs.of(pruner.allowed(one)) for one in tokens), strict=True))
-    kept = [(one, parse.arcs) for one, parse in zip(tokens, parses, strict=True)]
-    believed = [(*one, parse.beliefs) for one, parse in zip(kept, parses, strict=True)]
-    headed = [(one, parse.heads) for one, parse in zip(tokens, parses, strict=True)]
+    possible = [Arcs.of(pruner.allowed(one)) for one in tokens]
+    kept = [parse.arcs for parse in parses]
+    batches = [
+        (tokens[k : k + _BATCH], Batch.of(tokens[k : k + _BATCH], kept[k : k + _BATCH]))
+        for k in range(0, len(tokens), _BATCH)
+    ]
+    believed = [(batch, model.infer(batch)[0]) for _, batch in batches]
+    trees = [parse.heads for parse in parses]
     exact = config.inference == "exact"
     cases: dict[str, Callable[[], object]] = {
         "read": lambda: list(read_conll(BytesIO(file.getvalue()), format=sentences[0].format)),
         "encode": lambda: [encoding.encode(sentence) for sentence in sentences],
-        "score possible": lambda: [pruner.model.score(*one) for one in possible],
-        "prune": lambda: [Arcs.of(pruner.keep(one)) for one in tokens],
-        "score arcs": lambda: [arcs_only.score(*one) for one in kept],
-        "score": lambda: [model.score(*one) for one in kept],
+        "score possible": lambda: [*map(pruner.model.score, tokens, possible)],
+        "prune": lambda: [pruner.keep(own) for own, _ in batches],
+        "score arcs": lambda: [*map(arcs_only.score, tokens, kept)],
+        "score": lambda: [*map(model.score, tokens, kept)],
         "decode": lambda: [decode(config.decoder, model, *one, exact=exact) for one in believed],
-        "infer": lambda: [parser._infer(*one) for one in kept],
-        "labels": lambda: [parser._labels.predict(*one) for one in headed],
+        "infer": lambda: [parser._infer(batch) for _, batch in batches],
+        "labels": lambda: [*map(parser._labels.predict, tokens, trees)],
         "write": lambda: write_conll(BytesIO(), (parse.to_sentence() for parse in parses)),
     }
     seconds = interleaved(cases, workload.sizes.repeats, least=workload.sizes.least)

@@ -1,23 +1,20 @@
-"""What the parser does with the features and arcs of one sentence: score, spread the gradient, decode, prune.
+"""From the features of one sentence to scores of arcs and pairs, and back to the gradient by the weights.
 
-Inference and learning stand between these, in ``objective``. They are separate kernels because whatever a kernel calls
-is compiled once more with it.
+Learning stands between these, in ``objective``. They are separate kernels because whatever a kernel calls is compiled
+once more with it.
 
 ``features`` bundles what turns tokens into weights: templates of arcs and of pairs, whether there are factors on
 siblings and on grandparents, and the number of bits of a feature's index.
 ``structure`` says which trees there are: whether projective, and whether with a single root word.
 """
 
-import math
-
 import numpy as np
 
-from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
+from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.kernels._jit import kernel
-from treebp.kernels.candidates import list_pairs, select_arcs
+from treebp.kernels.candidates import list_pairs
 from treebp.kernels.feature_gradient import list_arcs_gradient, list_pairs_gradient
 from treebp.kernels.features import GRANDPARENT, SIBLING, Templates, position_keys, score_arcs, score_pairs
-from treebp.kernels.tree_queries import best_tree
 
 Features = tuple[Templates, Templates, tuple[bool, bool], int]
 Structure = tuple[bool, bool]
@@ -74,36 +71,3 @@ def list_gradient(
             keys, begin, triples[split:], GRANDPARENT, bits, of_pairs[split:], indices, values, count
         )
     return indices[:count], values[:count]
-
-
-@kernel
-def best_heads(
-    heads: IntArray, modifiers: IntArray, starts: IntArray, scores: FloatArray, structure: Structure
-) -> IntArray:
-    """The heads (n,) of the tree whose arcs have the highest sum of scores; there must be one."""
-    size = len(starts)
-    arcs = np.full((size, size), -math.inf)
-    for a in range(len(heads)):
-        arcs[heads[a], modifiers[a]] = scores[a]
-    tree = np.empty(size - 1, np.int64)
-    best_tree(arcs, size, structure[0], structure[1], tree)
-    return tree
-
-
-@kernel
-def kept_arcs(
-    heads: IntArray,
-    modifiers: IntArray,
-    starts: IntArray,
-    beliefs: FloatArray,
-    structure: Structure,
-    ratio: float,
-    most: int,
-) -> BoolArray:
-    """Which arcs to keep, as a matrix: see ``select_arcs``."""
-    size = len(starts)
-    marginals = np.zeros((size, size))
-    for a in range(len(heads)):
-        marginals[heads[a], modifiers[a]] = beliefs[a]
-    tree = best_heads(heads, modifiers, starts, beliefs, structure)
-    return select_arcs(marginals, tree, ratio, most)

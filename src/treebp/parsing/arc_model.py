@@ -7,38 +7,11 @@ import numpy as np
 
 from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
 from treebp.kernels import sentence as kernels
-from treebp.kernels.candidates import list_arcs
-from treebp.kernels.features import score_arcs
-from treebp.kernels.objective import infer, learn
+from treebp.kernels.batch import infer
+from treebp.kernels.objective import learn
+from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.config import Factor, TemplateGroup
 from treebp.parsing.templates import arc_templates, pair_templates
-
-_NO_SCORES, _NO_ARCS = np.zeros(0), np.zeros(0, np.int64)
-
-
-@dataclass(frozen=True, slots=True)
-class Arcs:
-    """Candidate arcs of a sentence, sorted by modifier: those of m are ``starts[m - 1]`` to ``starts[m] - 1``."""
-
-    heads: IntArray
-    modifiers: IntArray
-    starts: IntArray
-
-    @classmethod
-    def of(cls, keep: BoolArray) -> "Arcs":
-        """The arcs marked in a matrix (n + 1, n + 1)."""
-        return cls(*list_arcs(keep))
-
-    def marked(self, heads: IntArray) -> BoolArray:
-        """Which of the arcs belong to a tree, given by its heads (n,)."""
-        return np.equal(heads[self.modifiers - 1], self.heads)
-
-    def matrix(self, values: FloatArray, elsewhere: float) -> FloatArray:
-        """One value per arc as a matrix (n + 1, n + 1)."""
-        size = len(self.starts)
-        matrix = np.full((size, size), elsewhere)
-        matrix[self.heads, self.modifiers] = values
-        return matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +50,19 @@ class ArcModel:
         self.iterations = iterations
         self.weights = _line_by_line(1 << bits)  # to be changed in place, lest it move to where lines are split
 
-    def infer(self, tokens: IntArray, arcs: Arcs) -> tuple[FloatArray, float, int]:
-        """Beliefs of the arcs, the largest change of one in the last iteration, and the number of pair factors."""
-        scores, pair_scores, first, second = self._score_to_infer(tokens, arcs)
-        beliefs, residual = infer(
-            scores,
-            pair_scores,
-            first,
-            second,
-            arcs.heads,
-            arcs.modifiers,
-            arcs.starts,
+    def infer(self, batch: Batch) -> tuple[FloatArray, FloatArray, IntArray]:
+        """Beliefs of all arcs, and for each sentence two numbers: see ``treebp.kernels.batch``."""
+        return infer(
+            batch.sizes,
+            batch.tokens,
+            batch.heads,
+            batch.modifiers,
+            batch.starts,
+            self.features,
+            self.structure,
+            self.weights,
             self.iterations,
-            *self.structure,
         )
-        return beliefs, residual, len(first)
 
     def gradient(
         self, tokens: IntArray, arcs: Arcs, gold: BoolArray, objective: int, temperature: float
@@ -132,14 +103,6 @@ class ArcModel:
         """Scores of arcs and of pairs, the pairs' three positions, and how many pairs are siblings (the first ones)."""
         scores, pair_scores, _, _, triples, siblings = self._score(tokens, arcs)
         return scores, pair_scores, triples, siblings
-
-    def _score_to_infer(self, tokens: IntArray, arcs: Arcs) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
-        """Scores of arcs and of pairs, and the pairs: by a shorter way if there are none."""
-        if any(self.features[2]):
-            return self._score(tokens, arcs)[:4]
-        scores = np.empty(len(arcs.heads))
-        score_arcs(tokens, arcs.heads, arcs.starts, self.features[0], self.features[3], self.weights, scores)
-        return scores, _NO_SCORES, _NO_ARCS, _NO_ARCS
 
     def _score(self, tokens: IntArray, arcs: Arcs) -> tuple[FloatArray, FloatArray, IntArray, IntArray, IntArray, int]:
         return kernels.score(

@@ -3,8 +3,9 @@
 import numpy as np
 
 from treebp._types import FloatArray, IntArray
-from treebp.kernels.sentence import best_heads
-from treebp.parsing.arc_model import ArcModel, Arcs
+from treebp.kernels.batch import best_trees
+from treebp.parsing.arc_model import ArcModel
+from treebp.parsing.arcs import Arcs, Batch, split
 from treebp.parsing.exact import exact_trees
 from treebp.trees import DependencyTrees
 
@@ -12,19 +13,21 @@ from treebp.trees import DependencyTrees
 _RESCORED = 32
 
 
-def decode(
-    decoder: str, model: ArcModel, tokens: IntArray, arcs: Arcs, beliefs: FloatArray, *, exact: bool
-) -> IntArray:
-    """The heads (n,) of the tree that a decoder picks.
+def decode(decoder: str, model: ArcModel, batch: Batch, beliefs: FloatArray, *, exact: bool) -> list[IntArray]:
+    """The heads (n,) of the tree that a decoder picks for each sentence.
 
     "mbr" takes the tree with the highest expected number of right heads (eq. 3), "log-odds" the one with the highest
     sum of log-odds (the paper's footnote 3). "map" takes the tree with the highest score; with pair factors and
     approximate inference, the highest among the trees that come first by log-odds.
     """
-    if decoder == "map":
-        return _map(model, tokens, arcs, beliefs, exact=exact)
-    scores = beliefs if decoder == "mbr" else _log_odds(arcs, beliefs)
-    return best_heads(arcs.heads, arcs.modifiers, arcs.starts, scores, model.structure)
+    scores = beliefs
+    if decoder != "mbr":
+        sentences = list(zip(batch, batch.split(beliefs), strict=True))
+        if decoder == "map":
+            return [_map(model, tokens, arcs, own, exact=exact) for (tokens, arcs), own in sentences]
+        scores = np.concatenate([_log_odds(arcs, own) for (_, arcs), own in sentences])
+    trees = best_trees(batch.sizes, batch.heads, batch.modifiers, batch.starts, scores, model.structure)
+    return split(trees, batch.sizes - 1)
 
 
 def k_best(model: ArcModel, arcs: Arcs, beliefs: FloatArray, k: int) -> list[tuple[IntArray, float]]:
@@ -49,11 +52,15 @@ def _log_odds(arcs: Arcs, beliefs: FloatArray) -> FloatArray:
 
 
 def _map(model: ArcModel, tokens: IntArray, arcs: Arcs, beliefs: FloatArray, *, exact: bool) -> IntArray:
+    if not len(beliefs):
+        return np.zeros(0, np.int64)
     scores, pair_scores, triples, siblings = model.score(tokens, arcs)
     if exact and len(pair_scores):
         return exact_trees(model, tokens, arcs)[0].argmax()
     if not len(pair_scores):
-        return best_heads(arcs.heads, arcs.modifiers, arcs.starts, scores, model.structure)
+        return best_trees(
+            np.array([len(arcs.starts)]), arcs.heads, arcs.modifiers, arcs.starts, scores, model.structure
+        )
     matrix = arcs.matrix(scores, -np.inf)
     candidates, _ = _best(model, arcs, _log_odds(arcs, beliefs), _RESCORED)
 

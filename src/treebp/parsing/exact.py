@@ -4,7 +4,8 @@ import numpy as np
 
 from treebp._types import FloatArray, IntArray
 from treebp.grandparents import GrandparentTrees
-from treebp.parsing.arc_model import ArcModel, Arcs, Example
+from treebp.parsing.arc_model import ArcModel, Example
+from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.optimiser import Gradient
 from treebp.trees import DependencyTrees
 
@@ -17,6 +18,17 @@ def exact_trees(model: ArcModel, tokens: IntArray, arcs: Arcs) -> tuple[Grandpar
     grandparent_scores[tuple(triples.T)] = pair_scores
     trees = GrandparentTrees(arcs.matrix(scores, -np.inf), grandparent_scores, single_root=model.structure[1])
     return trees, triples
+
+
+def exact_beliefs(model: ArcModel, batch: Batch) -> tuple[FloatArray, IntArray]:
+    """The marginals of all arcs, and the number of each sentence's pairs."""
+    beliefs, pairs = np.empty(len(batch.heads)), np.zeros(len(batch.sizes), np.int64)
+    for number, ((tokens, arcs), own) in enumerate(zip(batch, batch.split(beliefs), strict=True)):
+        if len(own):
+            trees, triples = exact_trees(model, tokens, arcs)
+            own[:] = trees.marginals[arcs.heads, arcs.modifiers]
+            pairs[number] = len(triples)
+    return beliefs, pairs
 
 
 def exact_gradient(model: ArcModel, example: Example, objective: str, temperature: float) -> Gradient:

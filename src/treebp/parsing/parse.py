@@ -6,7 +6,7 @@ import numpy as np
 
 from treebp._types import FloatArray, IntArray
 from treebp.data.sentence import Sentence
-from treebp.parsing.arc_model import Arcs
+from treebp.parsing.arcs import Arcs
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,12 @@ import numpy as np
 from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
 from treebp.data.punctuation import is_punctuation
 from treebp.data.sentence import Sentence
-from treebp.parsing.arc_model import ArcModel, Arcs, Example
+from treebp.parsing.arc_model import ArcModel, Example
+from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.config import Config
 from treebp.parsing.decoding import decode, k_best
 from treebp.parsing.encoding import Encoding
-from treebp.parsing.exact import exact_trees
+from treebp.parsing.exact import exact_beliefs
 from treebp.parsing.label_templates import label_templates
 from treebp.parsing.labels import LabelModel
 from treebp.parsing.model_file import pack, read_tensors, unpack, write_tensors
@@ -218,50 +219,53 @@ class Parser:
             iterations=config.iterations,
         )
 
-    def _parse(self, batch: Sequence[_Item], kbest: int) -> list[Parse]:
+    def _parse(self, items: Sequence[_Item], kbest: int) -> list[Parse]:
         """Parse sentences stage by stage: what a stage needs is then in the processor's caches most of the time."""
         assert self._encoding is not None
         names = self._labels.labels
-        tokens = [self._encoding.encode(sentence) for sentence, _, _ in batch]
-        arcs = [self._candidates(*item, one) for item, one in zip(batch, tokens, strict=True)]
-        inferred = [self._infer(*one) for one in zip(tokens, arcs, strict=True)]
-        labelled = [self._labels.predict(one, heads) for one, (*_, heads) in zip(tokens, inferred, strict=True)]
+        tokens = [self._encoding.encode(sentence) for sentence, _, _ in items]
+        batch = Batch.of(tokens, self._candidates(items, tokens))
+        beliefs, residuals, pairs, trees = self._infer(batch)
+        labelled = [self._labels.predict(*one) for one in zip(tokens, trees, strict=True)]
         parses = []
-        for (sentence, _, _), candidates, (beliefs, residual, pairs, heads), (numbers, probabilities) in zip(
-            batch, arcs, inferred, labelled, strict=True
+        for (sentence, _, _), arcs, own_beliefs, residual, count, heads, (numbers, probabilities) in zip(
+            items, batch.arcs, batch.split(beliefs), residuals.tolist(), pairs.tolist(), trees, labelled, strict=True
         ):
             labels = [names[number] for number in numbers]
-            best = k_best(self._model, candidates, beliefs, kbest) if kbest and len(heads) else []
+            best = k_best(self._model, arcs, own_beliefs, kbest) if kbest and len(heads) else []
             parses.append(
-                Parse(sentence, heads, labels, candidates, beliefs, names, probabilities, best, pairs, residual)
+                Parse(sentence, heads, labels, arcs, own_beliefs, names, probabilities, best, count, residual)
             )
         return parses
 
-    def _candidates(self, sentence: Sentence, known: _Known, forbidden: _Forbidden, tokens: IntArray) -> Arcs:
-        n = len(sentence)
-        if n == 0:
-            return Arcs.of(np.zeros((1, 1), np.bool_))
-        allowed = _constrained(n, known, forbidden) if known or forbidden else None
+    def _candidates(self, items: Sequence[_Item], tokens: Sequence[IntArray]) -> list[Arcs]:
+        """The arcs to look at, of each sentence."""
+        if not any(known or forbidden for _, known, forbidden in items):
+            return self._pruner.keep(tokens)
+        return [self._constrained(*item, one) for item, one in zip(items, tokens, strict=True)]
+
+    def _constrained(self, sentence: Sentence, known: _Known, forbidden: _Forbidden, tokens: IntArray) -> Arcs:
+        if not known and not forbidden:
+            return self._pruner.keep([tokens])[0]
+        allowed = _allowed(len(sentence), known, forbidden)
         try:
-            return Arcs.of(self._pruner.keep(tokens, allowed))
+            return self._pruner.keep_among(tokens, allowed)
         except ValueError:
             where = f"{sentence.source}:{sentence.line}: " if sentence.source else ""
             raise ValueError(
                 f"{where}known and forbidden arcs leave no tree: {dict(known)}, {list(forbidden)}"
             ) from None
 
-    def _infer(self, tokens: IntArray, arcs: Arcs) -> tuple[FloatArray, float, int, IntArray]:
-        """Beliefs, residual, number of pairs, and the heads of the tree decoded."""
-        if not len(arcs.heads):
-            return np.zeros(0), 0.0, 0, np.zeros(0, np.int64)
+    def _infer(self, batch: Batch) -> tuple[FloatArray, FloatArray, IntArray, list[IntArray]]:
+        """Beliefs of all arcs; residual, number of pairs, and the heads of the tree decoded, of each sentence."""
         model, config = self._model, self.config
         exact = config.inference == "exact"
         if exact and config.factors:
-            trees, triples = exact_trees(model, tokens, arcs)
-            beliefs, residual, pairs = trees.marginals[arcs.heads, arcs.modifiers], 0.0, len(triples)
+            beliefs, pairs = exact_beliefs(model, batch)
+            residuals = np.zeros(len(pairs))
         else:
-            beliefs, residual, pairs = model.infer(tokens, arcs)
-        return beliefs, residual, pairs, decode(config.decoder, model, tokens, arcs, beliefs, exact=exact)
+            beliefs, residuals, pairs = model.infer(batch)
+        return beliefs, residuals, pairs, decode(config.decoder, model, batch, beliefs, exact=exact)
 
 
 class _Development:
@@ -273,16 +277,19 @@ class _Development:
         self._tokens = prepared.dev_tokens
         self._gold = [np.array(sentence.heads, dtype=np.int64) for sentence in prepared.dev]
         self._scored = [~is_punctuation(sentence, "unicode") for sentence in prepared.dev]
-        self._arcs = [Arcs.of(kept) for kept in prepared.dev_keep]
+        arcs = [Arcs.of(kept) for kept in prepared.dev_keep]
+        self._batches = [
+            Batch.of(self._tokens[k : k + _BATCH], arcs[k : k + _BATCH]) for k in range(0, len(arcs), _BATCH)
+        ]
 
     def score(self) -> tuple[float, float]:
         """Unlabelled and labelled attachment score in percent, without punctuation (Unicode rule)."""
         right = labelled = words = 0
         labels = self._parser._labels
-        for sentence, tokens, arcs, gold, scored in zip(
-            self._sentences, self._tokens, self._arcs, self._gold, self._scored, strict=True
+        trees = [tree for batch in self._batches for tree in self._parser._infer(batch)[3]]
+        for sentence, tokens, heads, gold, scored in zip(
+            self._sentences, self._tokens, trees, self._gold, self._scored, strict=True
         ):
-            heads = self._parser._infer(tokens, arcs)[3]
             numbers, _ = labels.predict(tokens, heads)
             correct = (heads == gold) & scored
             same = np.array([labels.labels[a] == b for a, b in zip(numbers, sentence.labels, strict=True)])
@@ -325,7 +332,7 @@ def _threads(threads: int | None) -> int:
     return threads or os.cpu_count() or 1
 
 
-def _constrained(n: int, known: _Known, forbidden: _Forbidden) -> BoolArray:
+def _allowed(n: int, known: _Known, forbidden: _Forbidden) -> BoolArray:
     """The arcs that known heads and forbidden arcs leave."""
     allowed = ~np.eye(n + 1, dtype=np.bool_)
     allowed[:, 0] = False

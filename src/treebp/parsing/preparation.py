@@ -119,7 +119,7 @@ def prepare(
     keep = cross_fitted(tokens, legal, config, structure, threads, progress.advance)
     pruner = train_pruner(tokens, legal, config, structure, threads, progress.advance)
     dev_tokens = [encoding.encode(sentence) for sentence in held_out]
-    dev_keep = [pruner.keep(sentence) for sentence in dev_tokens]
+    dev_keep = [pruner.keep([sentence])[0].mask() for sentence in dev_tokens]
     dev_gold = [np.array(sentence.heads, dtype=np.int64) for sentence in held_out]
 
     labels = LabelModel.fit(

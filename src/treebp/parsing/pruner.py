@@ -6,9 +6,10 @@ from functools import lru_cache
 import numpy as np
 
 from treebp._types import BoolArray, IntArray
+from treebp.kernels.batch import prune
 from treebp.kernels.candidates import within_bounds
-from treebp.kernels.sentence import kept_arcs
-from treebp.parsing.arc_model import ArcModel, Arcs, Example
+from treebp.parsing.arc_model import ArcModel, Example
+from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.config import Config
 from treebp.parsing.learning import run_epoch
 from treebp.parsing.optimiser import AdaGrad
@@ -43,22 +44,33 @@ class Pruner:
         """Arcs within the length bounds, as a matrix (n + 1, n + 1)."""
         return within_bounds(tokens[1:-1, _FINE].copy(), self.bounds)
 
-    def keep(self, tokens: IntArray, allowed: BoolArray | None = None) -> BoolArray:
-        """The arcs that survive, as a matrix (n + 1, n + 1); there is always a tree among them.
+    def keep(self, tokens: Sequence[IntArray]) -> list[Arcs]:
+        """The arcs of each sentence that survive; there is always a tree among them."""
+        bounded = len(self.bounds) > 0
+        return self._keep(
+            tokens, [Arcs.of(self.allowed(one)) if bounded else _all_arcs(len(one) - 3) for one in tokens]
+        )
 
-        ``allowed`` replaces the length bounds. Raises ValueError if those arcs admit no tree.
+    def keep_among(self, tokens: IntArray, allowed: BoolArray) -> Arcs:
+        """The same of one sentence, with other arcs allowed than the length bounds do.
+
+        Raises ValueError if those arcs admit no tree.
         """
-        if allowed is not None:
-            arcs = Arcs.of(allowed)
-            if not np.diff(arcs.starts).all():
-                raise ValueError("the arcs that are allowed make no tree: a word is left without a head")
-        else:
-            arcs = Arcs.of(self.allowed(tokens)) if len(self.bounds) else _all_arcs(len(tokens) - 3)
-        beliefs, _, _ = self.model.infer(tokens, arcs)
-        if np.isnan(beliefs[0]):
+        arcs = Arcs.of(allowed)
+        if not np.diff(arcs.starts).all():
+            raise ValueError("the arcs that are allowed make no tree: a word is left without a head")
+        return self._keep([tokens], [arcs])[0]
+
+    def _keep(self, tokens: Sequence[IntArray], arcs: Sequence[Arcs]) -> list[Arcs]:
+        batch = Batch.of(tokens, arcs)
+        beliefs, _, _ = self.model.infer(batch)
+        if np.isnan(beliefs).any():
             raise ValueError("the arcs that are allowed make no tree")
         ratio, most = self.config.prune_ratio, self.config.prune_heads
-        return kept_arcs(arcs.heads, arcs.modifiers, arcs.starts, beliefs, self.model.structure, ratio, most)
+        kept = prune(
+            batch.sizes, batch.heads, batch.modifiers, batch.starts, beliefs, self.model.structure, ratio, most
+        )
+        return Batch(batch.sizes, batch.tokens, *kept).arcs
 
 
 @lru_cache(maxsize=50)
@@ -107,13 +119,13 @@ def cross_fitted(
     count, folds = len(tokens), min(config.pruner_folds, len(tokens))
     if folds == 1:
         pruner = train_pruner(tokens, trees, config, structure, threads, advance)
-        return [pruner.keep(sentence) for sentence in tokens]
+        return [pruner.keep([sentence])[0].mask() for sentence in tokens]
     keep: list[BoolArray] = [np.empty(0, np.bool_)] * count
     for fold in range(folds):
         seen = [k for k in range(count) if k % folds != fold]
         pruner = train_pruner([tokens[k] for k in seen], [trees[k] for k in seen], config, structure, threads, advance)
         for k in range(fold, count, folds):
-            keep[k] = pruner.keep(tokens[k])
+            keep[k] = pruner.keep([tokens[k]])[0].mask()
     return keep
 
 

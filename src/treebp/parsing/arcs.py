@@ -1,0 +1,83 @@
+"""The arcs that a parser looks at."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+import numpy as np
+
+from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
+from treebp.kernels.candidates import list_arcs
+
+
+@dataclass(frozen=True, slots=True)
+class Arcs:
+    """Candidate arcs of a sentence, sorted by modifier: those of m are ``starts[m - 1]`` to ``starts[m] - 1``."""
+
+    heads: IntArray
+    modifiers: IntArray
+    starts: IntArray
+
+    @classmethod
+    def of(cls, keep: BoolArray) -> "Arcs":
+        """The arcs marked in a matrix (n + 1, n + 1)."""
+        return cls(*list_arcs(keep))
+
+    def marked(self, heads: IntArray) -> BoolArray:
+        """Which of the arcs belong to a tree, given by its heads (n,)."""
+        return np.equal(heads[self.modifiers - 1], self.heads)
+
+    def mask(self) -> BoolArray:
+        """Which arcs there are, as a matrix (n + 1, n + 1): the reverse of ``of``."""
+        size = len(self.starts)
+        keep = np.zeros((size, size), np.bool_)
+        keep[self.heads, self.modifiers] = True
+        return keep
+
+    def matrix(self, values: FloatArray, elsewhere: float) -> FloatArray:
+        """One value per arc as a matrix (n + 1, n + 1)."""
+        size = len(self.starts)
+        matrix = np.full((size, size), elsewhere)
+        matrix[self.heads, self.modifiers] = values
+        return matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Several sentences and their candidate arcs, laid end to end: see ``treebp.kernels.batch``."""
+
+    sizes: IntArray
+    tokens: IntArray
+    heads: IntArray
+    modifiers: IntArray
+    starts: IntArray
+
+    @classmethod
+    def of(cls, tokens: Sequence[IntArray], arcs: Sequence[Arcs]) -> "Batch":
+        """Lay sentences end to end; there must be one at least."""
+        return cls(
+            np.array([len(one.starts) for one in arcs]),
+            np.concatenate(tokens),
+            np.concatenate([one.heads for one in arcs]),
+            np.concatenate([one.modifiers for one in arcs]),
+            np.concatenate([one.starts for one in arcs]),
+        )
+
+    @property
+    def arcs(self) -> list[Arcs]:
+        """The arcs of each sentence."""
+        parts = self.split(self.heads), self.split(self.modifiers), split(self.starts, self.sizes)
+        return [Arcs(*each) for each in zip(*parts, strict=True)]
+
+    def split(self, values: AnyArray) -> list[AnyArray]:
+        """What there is one of per arc, sentence by sentence."""
+        return split(values, self.starts[np.cumsum(self.sizes) - 1])
+
+    def __iter__(self) -> Iterator[tuple[IntArray, Arcs]]:
+        """Each sentence alone: its tokens and arcs."""
+        return zip(split(self.tokens, self.sizes + 2), self.arcs, strict=True)
+
+
+def split(values: AnyArray, counts: IntArray) -> list[AnyArray]:
+    """Cut an array into pieces of these lengths."""
+    return [values[begin:end] for begin, end in pairwise(accumulate(counts.tolist(), initial=0))]
