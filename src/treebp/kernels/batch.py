@@ -89,7 +89,7 @@ def prune(
         kept_modifiers[count : count + len(own_heads)] = own_modifiers
         kept_starts[position : position + size] = own_starts
         position, arc, word, count = position + size, end, word + size - 1, count + len(own_heads)
-    return kept_heads[:count], kept_modifiers[:count], kept_starts
+    return kept_heads[:count].copy(), kept_modifiers[:count].copy(), kept_starts  # a parse may be kept for long
 
 
 @kernel
