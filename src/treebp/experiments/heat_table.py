@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from treebp.experiments.markup import as_text
 
-_ROW, _FIRST, _COLUMN = 24, 170, 78
+_ROW, _FIRST, _COLUMN, _LETTER = 24, 170, 78, 7.5
 _STYLE = """
 .heat text { font: 13px system-ui, sans-serif; fill: #222 } .heat .head { font-weight: bold }
 .heat .better { fill: #2166ac } .heat .worse { fill: #b2182b } .heat .rule { stroke: #8888 }
@@ -30,7 +30,10 @@ def heat_table(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[Shade]]]
         (1, True)
 
     """
-    width, height = _FIRST + _COLUMN * len(heads), _ROW * (len(rows) + 2)
+    edges = [_FIRST]
+    for head in heads:
+        edges.append(edges[-1] + max(_COLUMN, round(_LETTER * len(head)) + 16))
+    width, height = edges[-1], _ROW * (len(rows) + 2)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="heat" viewBox="0 0 {width} {height}" width="{width}" '
         f'height="{height}" role="img">',
@@ -39,7 +42,7 @@ def heat_table(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[Shade]]]
         f'<path class="rule" d="M0 {2 * _ROW}H{width}"/>',
     ]
     for column, head in enumerate(heads):
-        parts.append(_text(column, 1, head, 'class="head"'))
+        parts.append(_text(edges[column + 1], 1, head, 'class="head"'))
     for number, (name, cells) in enumerate(rows, 2):
         parts.append(f'<text x="4" y="{_ROW * number + 17}">{as_text(name)}</text>')
         for column, cell in enumerate(cells):
@@ -48,13 +51,13 @@ def heat_table(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[Shade]]]
                 # At half strength at most, so that the text can still be read.
                 strength = 0.5 * min(1.0, abs(cell.difference) / full)
                 parts.append(
-                    f'<rect x="{_FIRST + _COLUMN * column}" y="{_ROW * number + 1}" width="{_COLUMN}" '
+                    f'<rect x="{edges[column]}" y="{_ROW * number + 1}" width="{edges[column + 1] - edges[column]}" '
                     f'height="{_ROW - 2}" class="{better}" fill-opacity="{strength:.2f}"/>'
                 )
-            parts.append(_text(column, number, cell.text))
+            parts.append(_text(edges[column + 1], number, cell.text))
     return "\n".join([*parts, "</svg>\n"])
 
 
-def _text(column: int, row: int, text: str, extra: str = "") -> str:
-    x, y = _FIRST + _COLUMN * (column + 1) - 8, _ROW * row + 17
-    return f'<text x="{x}" y="{y}" text-anchor="end" {extra}>{as_text(text)}</text>'
+def _text(edge: int, row: int, text: str, extra: str = "") -> str:
+    """A text that ends at the right edge of its column."""
+    return f'<text x="{edge - 8}" y="{_ROW * row + 17}" text-anchor="end" {extra}>{as_text(text)}</text>'
