@@ -1,6 +1,6 @@
 """Why annealed risk adds nothing to L2: its epochs from a parser trained with L2, by rate, regularisation and history.
 
-    python benchmarks/annealed_risk.py train.conll dev.conll > docs/experiments/annealed_risk.jsonl
+    python benchmarks/annealed_risk.py train.conll dev.conll > benchmarks/results/annealed_risk.jsonl
 
 A line for each variant: the mean number of wrong heads that annealed risk expects in a training sentence, and UAS on
 development data, after each epoch. "kept" goes on with the optimiser of L2, its sums of squared gradients included.

@@ -44,12 +44,13 @@ def nothing_lost(log_partition: float, weights: FloatArray, size: int, log_count
     weighs no more than the product over modifiers of their heads' weights, nor, these being at most one, than there
     are trees.
     """
+    totals = np.zeros(size)
+    for head in range(size):  # row by row: columns would not vectorise
+        for modifier in range(1, size):
+            totals[modifier] += weights[head, modifier]
     completion = 0.0
     for modifier in range(1, size):
-        total = 0.0
-        for head in range(size):
-            total += weights[head, modifier]
-        completion += math.log(total)
+        completion += math.log(totals[modifier])
     return log_partition > min(completion, log_count) + 3.0 * math.log(size) - 680.0
 
 

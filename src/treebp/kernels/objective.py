@@ -10,7 +10,7 @@ import numpy as np
 from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.kernels import nonprojective, projective
 from treebp.kernels._jit import kernel
-from treebp.kernels.second_order import backward, forward, pair_beliefs
+from treebp.kernels.second_order import backward, forward, multiply, pair_beliefs, products_in_range
 from treebp.kernels.tree_factor import CHARTS
 
 CLL, L2, AR = range(3)
@@ -113,10 +113,15 @@ def _offset(
     scores: FloatArray, pair_scores: FloatArray, first: IntArray, second: IntArray, starts: IntArray, to_arc: FloatArray
 ) -> float:
     """What was divided out of the tree's weights: the largest of each modifier's messages to the tree."""
+    product = np.ones(len(scores))
+    multiply(to_arc, first, second, product)
     logs = scores.copy()
-    for p in range(len(pair_scores)):
-        logs[first[p]] += math.log(to_arc[0, p])
-        logs[second[p]] += math.log(to_arc[1, p])
+    if products_in_range(product, starts):  # one logarithm for many messages
+        logs += np.log(product)
+    else:
+        for p in range(len(pair_scores)):
+            logs[first[p]] += math.log(to_arc[0, p])
+            logs[second[p]] += math.log(to_arc[1, p])
     total = 0.0
     for m in range(1, len(starts)):
         total += logs[starts[m - 1] : starts[m]].max()

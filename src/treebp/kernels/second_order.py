@@ -18,6 +18,7 @@ from treebp.kernels.tree_factor import CHARTS, tree_gains, tree_tangent
 
 _FAR = 1e60  # a ratio beyond this, or below its inverse, is as good as certain
 _STRONGEST = 100.0  # as is what a pair with a score beyond this says
+_RATIO = 1e100  # beyond this, or below its inverse, a product of pairs' normalisers is taken into its logarithm
 _LARGEST = 1e250  # products of messages beyond this, or below its inverse, are taken in logs
 _FAINTEST = 1e-300  # no arc weighs less than this beside its modifier's best, so that a tree always remains
 
@@ -73,8 +74,8 @@ def forward(
                 other = from_arcs[1 - side, p]
                 to_arcs[side, p] = (1.0 + strengths[p] * other) / (1.0 + other)
         product[:] = unary
-        _multiply(to_arcs, first, second, product)
-        if not _in_range(product, starts):
+        multiply(to_arcs, first, second, product)
+        if not products_in_range(product, starts):
             _products_by_logs(scores, first, second, to_arcs, starts, product)
         w[:] = 0.0
         for m in range(1, size):
@@ -104,7 +105,7 @@ def forward(
 
 
 @kernel
-def _multiply(messages: FloatArray, first: IntArray, second: IntArray, product: FloatArray) -> None:
+def multiply(messages: FloatArray, first: IntArray, second: IntArray, product: FloatArray) -> None:
     """Multiply each arc's product by the messages (2, pairs) of its pairs, which are sorted by their first arc."""
     a, run = -1, 1.0  # pairs with the same first arc follow each other: their product need not go through memory
     for p in range(len(first)):
@@ -119,7 +120,7 @@ def _multiply(messages: FloatArray, first: IntArray, second: IntArray, product: 
 
 
 @kernel
-def _in_range(product: FloatArray, starts: IntArray) -> bool:
+def products_in_range(product: FloatArray, starts: IntArray) -> bool:
     """Whether each modifier's largest product is neither too large nor too small, and none is NaN."""
     for m in range(1, len(starts)):
         largest = 0.0
@@ -229,7 +230,7 @@ def backward(
 
 @kernel
 def _add(messages: FloatArray, first: IntArray, second: IntArray, total: FloatArray) -> None:
-    """Add to each arc's total what stands for it in (2, pairs); see ``_multiply``."""
+    """Add to each arc's total what stands for it in (2, pairs); see ``multiply``."""
     a, run = -1, 0.0
     for p in range(len(first)):
         if first[p] != a:
@@ -269,11 +270,14 @@ def _through_odds(
 @kernel
 def pair_beliefs(pair_scores: FloatArray, to_arc: FloatArray, to_pair: FloatArray, out: FloatArray) -> float:
     """Belief that both arcs are ON, from the last messages; return what the pairs add to the Bethe log-partition."""
-    total = 0.0
+    total, ratio = 0.0, 1.0  # one logarithm for many pairs
     for p in range(len(pair_scores)):
         from_a, from_b = to_pair[0, p], to_pair[1, p]
         both = math.exp(min(max(pair_scores[p], -_STRONGEST), _STRONGEST)) * from_a * from_b
         normaliser = 1.0 + from_a + from_b + both
         out[p] = both / normaliser
-        total += math.log(normaliser / (1.0 + from_a * to_arc[0, p])) - math.log(1.0 + from_b * to_arc[1, p])
-    return total
+        ratio *= normaliser / (1.0 + from_a * to_arc[0, p]) / (1.0 + from_b * to_arc[1, p])
+        if not 1.0 / _RATIO < ratio < _RATIO:
+            total += math.log(ratio)
+            ratio = 1.0
+    return total + math.log(ratio)
