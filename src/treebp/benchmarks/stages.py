@@ -15,8 +15,7 @@ from treebp.kernels.sentence import score
 from treebp.parsing.arc_model import ArcModel
 from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.decoding import decode
-
-_BATCH = 24  # sentences that go through a stage together
+from treebp.parsing.parser import _BATCH
 
 
 def stages(workload: Workload) -> Iterator[Measurement]:

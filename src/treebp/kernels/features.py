@@ -45,23 +45,23 @@ _WITHIN_LINE = np.uint64(15)
 
 
 @kernel
-def mix(key: np.uint64, value: int) -> np.uint64:
+def mix(hash_: np.uint64, value: int) -> np.uint64:
     """One step of the hash."""
-    key = (key ^ np.uint64(value)) * _MULTIPLIER
-    return key ^ (key >> _FOLD)
+    hash_ = (hash_ ^ np.uint64(value)) * _MULTIPLIER
+    return hash_ ^ (hash_ >> _FOLD)
 
 
 @kernel
 def start(seed: int) -> np.uint64:
-    """The key that a hash begins with, so far from other seeds' keys that no small value leads from one to another."""
+    """What a hash begins with, so far from what it is for other seeds that no small value leads from one to another."""
     return np.uint64(seed) * _MULTIPLIER
 
 
 @kernel
-def finish(key: np.uint64) -> np.uint64:
-    """A key whose bits all depend on all of the given one's, so that exclusive or of such keys is a hash too."""
-    key = (key ^ (key >> _HALF)) * _FINISHER
-    return key ^ (key >> _HALF)
+def finish(hash_: np.uint64) -> np.uint64:
+    """A hash whose bits all depend on all of the given one's, so that an exclusive or of such is a hash too."""
+    hash_ = (hash_ ^ (hash_ >> _HALF)) * _FINISHER
+    return hash_ ^ (hash_ >> _HALF)
 
 
 @kernel
