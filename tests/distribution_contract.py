@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from brute_force import all_trees, indicators
-from treebp.grandparents import GrandparentTrees
-from treebp.hypergraph import Derivation, Hypergraph, HypergraphBuilder
-from treebp.trees import DependencyTrees
+from treebp.hypergraphs.hypergraph import Derivation, Hypergraph, HypergraphBuilder
+from treebp.trees.dependency_trees import DependencyTrees
+from treebp.trees.grandparents import GrandparentTrees
 
 Floats = NDArray[np.float64]
 Draw = Callable[[st.SearchStrategy], object]

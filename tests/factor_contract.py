@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 from brute_force import all_trees
 from treebp._types import FloatArray
-from treebp.factors import (
+from treebp.bp.factors import (
     AtMostOne,
     Chain,
     ConstituencyTree,
@@ -22,10 +22,10 @@ from treebp.factors import (
     HypergraphFactor,
     StructuredFactor,
 )
-from treebp.factors.trees import ProjectiveTree, SpanningTree
-from treebp.hypergraph import HypergraphBuilder
-from treebp.hypergraph_builders import eisner
-from treebp.variables import Variable
+from treebp.bp.factors.trees import ProjectiveTree, SpanningTree
+from treebp.bp.variables import Variable
+from treebp.hypergraphs.builders import eisner
+from treebp.hypergraphs.hypergraph import HypergraphBuilder
 
 Draw = Callable[[st.SearchStrategy], object]
 SCORES = st.one_of(st.floats(-4, 4), st.sampled_from([0.0, 0.0, -np.inf, 1e4, -1e4, 60.0]))

@@ -6,12 +6,12 @@ from itertools import combinations
 import numpy as np
 
 from brute_force import all_trees
-from treebp.factor_graph import FactorGraph
-from treebp.factor_handle import Factor
-from treebp.factors import HypergraphFactor
-from treebp.factors.trees import ProjectiveTree, SpanningTree
-from treebp.hypergraph_builders import eisner
-from treebp.variables import Variable
+from treebp.bp.factor_graph import FactorGraph
+from treebp.bp.factor_handle import Factor
+from treebp.bp.factors import HypergraphFactor
+from treebp.bp.factors.trees import ProjectiveTree, SpanningTree
+from treebp.bp.variables import Variable
+from treebp.hypergraphs.builders import eisner
 
 Arcs = Mapping[tuple[int, int], Variable]
 

@@ -7,14 +7,14 @@ import numpy as np
 
 from brute_force import all_trees
 from treebp._types import BoolArray, FloatArray, IntArray
-from treebp.beliefs import Beliefs
-from treebp.factor_graph import FactorGraph
-from treebp.factor_handle import Factor
-from treebp.factors.trees import ProjectiveTree, SpanningTree
+from treebp.bp.beliefs import Beliefs
+from treebp.bp.factor_graph import FactorGraph
+from treebp.bp.factor_handle import Factor
+from treebp.bp.factors.trees import ProjectiveTree, SpanningTree
+from treebp.bp.propagation import propagate
+from treebp.bp.variables import Variable
 from treebp.kernels.candidates import list_arcs, list_pairs
 from treebp.kernels.objective import infer, learn
-from treebp.propagation import propagate
-from treebp.variables import Variable
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from distribution_contract import TWINS, TreeTwin
-from treebp.grandparents import GrandparentTrees
-from treebp.trees import DependencyTrees
+from treebp.trees.dependency_trees import DependencyTrees
+from treebp.trees.grandparents import GrandparentTrees
 
 
 @pytest.mark.parametrize("twin", TWINS.values(), ids=TWINS.keys())

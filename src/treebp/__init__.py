@@ -17,20 +17,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from treebp.beliefs import Beliefs
-    from treebp.enumeration import Enumeration, enumerate_graph
-    from treebp.factor_graph import FactorGraph
-    from treebp.factor_handle import Factor
-    from treebp.factors.cardinality import AtMostOne, ExactlyOne
-    from treebp.factors.chain import Chain
-    from treebp.factors.constituency import ConstituencyTree
-    from treebp.factors.hypergraph_factor import HypergraphFactor
-    from treebp.factors.protocol import StructuredFactor
-    from treebp.factors.trees import ProjectiveTree, SpanningTree
-    from treebp.grandparents import GrandparentTrees
-    from treebp.hypergraph import Derivation, Hypergraph, HypergraphBuilder
-    from treebp.inside_outside import Adjoints, InsideOutside
-    from treebp.objectives import (
+    from treebp.bp.beliefs import Beliefs
+    from treebp.bp.enumeration import Enumeration, enumerate_graph
+    from treebp.bp.factor_graph import FactorGraph
+    from treebp.bp.factor_handle import Factor
+    from treebp.bp.factors.cardinality import AtMostOne, ExactlyOne
+    from treebp.bp.factors.chain import Chain
+    from treebp.bp.factors.constituency import ConstituencyTree
+    from treebp.bp.factors.hypergraph_factor import HypergraphFactor
+    from treebp.bp.factors.protocol import StructuredFactor
+    from treebp.bp.factors.trees import ProjectiveTree, SpanningTree
+    from treebp.bp.propagation import propagate
+    from treebp.bp.variables import Variable
+    from treebp.hypergraphs.hypergraph import Derivation, Hypergraph, HypergraphBuilder
+    from treebp.hypergraphs.inside_outside import Adjoints, InsideOutside
+    from treebp.objectives.losses import (
         annealed_risk,
         arc_marginals,
         expected_recall,
@@ -39,29 +40,28 @@ if TYPE_CHECKING:
         log_odds_decode,
         mbr_decode,
     )
-    from treebp.propagation import propagate
-    from treebp.trees import DependencyTrees
-    from treebp.variables import Variable
+    from treebp.trees.dependency_trees import DependencyTrees
+    from treebp.trees.grandparents import GrandparentTrees
 
 # Loaded on first use, so that the command line starts before Numba does.
 _HOMES = {
-    "beliefs": "Beliefs",
-    "enumeration": "Enumeration enumerate_graph",
-    "factor_graph": "FactorGraph",
-    "factor_handle": "Factor",
-    "factors.cardinality": "AtMostOne ExactlyOne",
-    "factors.chain": "Chain",
-    "factors.constituency": "ConstituencyTree",
-    "factors.hypergraph_factor": "HypergraphFactor",
-    "factors.protocol": "StructuredFactor",
-    "factors.trees": "ProjectiveTree SpanningTree",
-    "grandparents": "GrandparentTrees",
-    "hypergraph": "Derivation Hypergraph HypergraphBuilder",
-    "inside_outside": "Adjoints InsideOutside",
-    "objectives": "annealed_risk arc_marginals expected_recall l2_distance log_likelihood log_odds_decode mbr_decode",
-    "propagation": "propagate",
-    "trees": "DependencyTrees",
-    "variables": "Variable",
+    "bp.beliefs": "Beliefs",
+    "bp.enumeration": "Enumeration enumerate_graph",
+    "bp.factor_graph": "FactorGraph",
+    "bp.factor_handle": "Factor",
+    "bp.factors.cardinality": "AtMostOne ExactlyOne",
+    "bp.factors.chain": "Chain",
+    "bp.factors.constituency": "ConstituencyTree",
+    "bp.factors.hypergraph_factor": "HypergraphFactor",
+    "bp.factors.protocol": "StructuredFactor",
+    "bp.factors.trees": "ProjectiveTree SpanningTree",
+    "trees.grandparents": "GrandparentTrees",
+    "hypergraphs.hypergraph": "Derivation Hypergraph HypergraphBuilder",
+    "hypergraphs.inside_outside": "Adjoints InsideOutside",
+    "objectives.losses": "annealed_risk arc_marginals expected_recall l2_distance log_likelihood log_odds_decode mbr_decode",
+    "bp.propagation": "propagate",
+    "trees.dependency_trees": "DependencyTrees",
+    "bp.variables": "Variable",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 

@@ -4,7 +4,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from treebp._types import BoolArray, FloatArray
-from treebp.kernels.log_sums import LARGEST_SCORE
+
+LARGEST_SCORE = 1e300
+"""The largest finite log-weight, of either sign, of which millions can be added up without overflow."""
 
 
 def float_array(values: ArrayLike, name: str) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from treebp.benchmarks import Measurement, Run
-from treebp.trees import DependencyTrees
+from treebp.trees.dependency_trees import DependencyTrees
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 

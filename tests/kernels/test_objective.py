@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from small_sentences import library_graph, numerical_gradient, small_sentence, with_scores
 from treebp.kernels.objective import AR, CLL, L2
-from treebp.objectives import log_likelihood
-from treebp.trees import DependencyTrees
+from treebp.objectives.losses import log_likelihood
+from treebp.trees.dependency_trees import DependencyTrees
 
 FORMS = [(projective, single_root) for projective in (True, False) for single_root in (True, False)]
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from brute_force import all_trees, tree_scores
 from treebp.kernels.tree_factor import CHARTS, tree_gains, tree_tangent
-from treebp.trees import DependencyTrees
+from treebp.trees.dependency_trees import DependencyTrees
 
 FORMS = [(projective, single_root) for projective in (True, False) for single_root in (True, False)]
 

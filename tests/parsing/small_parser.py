@@ -6,7 +6,7 @@ import numpy as np
 
 from treebp.parsing.config import Config
 from treebp.parsing.parser import Parser
-from treebp.trees import DependencyTrees
+from treebp.trees.dependency_trees import DependencyTrees
 
 CONFIG = Config(epochs=2, pruner_epochs=1, pruner_folds=2, weight_bits=18, pruner_weight_bits=16, rate=0.05)
 TINY = replace(CONFIG, weight_bits=16, pruner_weight_bits=14)

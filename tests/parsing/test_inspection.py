@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from small_parser import TINY, fit
 
+from treebp.bp.factor_graph import FactorGraph
+from treebp.bp.factors.trees import ProjectiveTree
+from treebp.bp.propagation import propagate
 from treebp.data.sentence import Sentence
-from treebp.factor_graph import FactorGraph
-from treebp.factors.trees import ProjectiveTree
 from treebp.parsing.inspection import Inspection
 from treebp.parsing.parser import Parser
-from treebp.propagation import propagate
 
 
 def test_the_history_is_that_of_the_same_factor_graph_in_the_library(parser, test_set):

@@ -9,7 +9,7 @@ from treebp.parsing.encoding import Encoding
 from treebp.parsing.preparation import PruningReport
 from treebp.parsing.pruner import Pruner, cross_fitted, train_pruner
 from treebp.parsing.templates import ATTRIBUTES
-from treebp.trees import DependencyTrees
+from treebp.trees.dependency_trees import DependencyTrees
 
 CONFIG = Config(pruner_weight_bits=16, pruner_epochs=1, pruner_folds=3)
 FINE = ATTRIBUTES.index("fine")

@@ -7,7 +7,7 @@ import numpy as np
 from treebp._types import FloatArray
 from treebp.benchmarks.measurement import Measurement, interleaved
 from treebp.benchmarks.workload import Workload
-from treebp.trees import DependencyTrees
+from treebp.trees.dependency_trees import DependencyTrees
 
 
 def tree_marginals(workload: Workload) -> Iterator[Measurement]:

@@ -85,7 +85,7 @@ def projectivise(heads: Sequence[int] | IntArray, *, single_root: bool) -> IntAr
     if is_projective(heads) and not (single_root and heads.count(0) > 1):
         return np.array(heads, dtype=np.int64)
 
-    from treebp.trees import DependencyTrees  # here, so that only this function needs compiled kernels
+    from treebp.trees.dependency_trees import DependencyTrees  # here, so that only this function needs compiled kernels
 
     n = len(heads)
     scores = np.zeros((n + 1, n + 1))

@@ -7,9 +7,6 @@ import numpy as np
 from treebp._types import FloatArray
 from treebp.kernels._jit import kernel
 
-LARGEST_SCORE = 1e300
-"""The largest finite log-weight, of either sign, of which millions can be added up without overflow."""
-
 
 @kernel
 def log_add(one: float, two: float) -> float:

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
+from treebp._checks import LARGEST_SCORE
 from treebp._types import FloatArray, IntArray
 from treebp.kernels._jit import kernel
 from treebp.kernels.arborescence import best_arborescence
 from treebp.kernels.best_projective import best_projective
-from treebp.kernels.log_sums import LARGEST_SCORE
 
 
 @kernel

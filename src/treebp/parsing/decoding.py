@@ -7,7 +7,7 @@ from treebp.kernels.batch import best_trees
 from treebp.parsing.arc_model import ArcModel
 from treebp.parsing.arcs import Arcs, Batch, split
 from treebp.parsing.exact import exact_trees
-from treebp.trees import DependencyTrees
+from treebp.trees.dependency_trees import DependencyTrees
 
 # MAP with pair factors looks for the best score among so many trees.
 _RESCORED = 32

@@ -3,11 +3,11 @@
 import numpy as np
 
 from treebp._types import FloatArray, IntArray
-from treebp.grandparents import GrandparentTrees
 from treebp.parsing.arc_model import ArcModel, Example
 from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.optimiser import Gradient
-from treebp.trees import DependencyTrees
+from treebp.trees.dependency_trees import DependencyTrees
+from treebp.trees.grandparents import GrandparentTrees
 
 
 def exact_trees(model: ArcModel, tokens: IntArray, arcs: Arcs) -> tuple[GrandparentTrees, IntArray]:

@@ -15,7 +15,7 @@ from treebp.parsing.label_templates import label_templates
 from treebp.parsing.labels import LabelModel
 from treebp.parsing.pruner import Pruner, cross_fitted, train_pruner
 from treebp.parsing.training import Progress
-from treebp.trees import DependencyTrees
+from treebp.trees.dependency_trees import DependencyTrees
 
 # With fewer sentences than this share that have several root words, a treebank counts as single-rooted.
 _FEW = 0.01

@@ -1,0 +1,1 @@
+"""Structured belief propagation: variables, factors in groups, messages, beliefs and exact gradients."""

@@ -1,0 +1,1 @@
+"""Hypergraphs, and sums over their derivations."""

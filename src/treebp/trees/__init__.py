@@ -1,0 +1,1 @@
+"""Exact distributions over dependency trees."""
