@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test clean
+.PHONY: demo test
 
 demo: .venv/installed
 	$(BIN)/treebp demo
@@ -18,7 +18,3 @@ test: .venv/installed
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
 	touch $@
-
-# Numba's on-disk cache does not notice a change in a kernel that another file's kernel calls: drop it after such an edit.
-clean:
-	find src -name '*.nb[ic]' -delete

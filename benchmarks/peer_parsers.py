@@ -29,13 +29,13 @@ def rows(path: str) -> Iterator[list[Row]]:
 def treebp(train: str, test: str, model: str = "") -> Callable[[], object]:
     from treebp.data import read_conll
     from treebp.parsing import Config, Parser
+    from treebp.training import fit
 
     if model:
         parser = Parser.load(model)
     else:
         sentences = list(read_conll(train))
-        parser = Parser(Config(epochs=2, rate=0.02))
-        parser.fit(sentences, sentences[:100])
+        parser = fit(sentences, sentences[:100], Config(epochs=2, rate=0.02))
     sentences = list(read_conll(test))
     return lambda: list(parser.parse(sentences, threads=1))
 

@@ -14,14 +14,11 @@ from hypothesis.extra.numpy import arrays
 
 from brute_force import all_trees
 from treebp._types import FloatArray
-from treebp.bp.factors import (
-    AtMostOne,
-    Chain,
-    ConstituencyTree,
-    ExactlyOne,
-    HypergraphFactor,
-    StructuredFactor,
-)
+from treebp.bp.factors.cardinality import AtMostOne, ExactlyOne
+from treebp.bp.factors.chain import Chain
+from treebp.bp.factors.constituency import ConstituencyTree
+from treebp.bp.factors.hypergraph_factor import HypergraphFactor
+from treebp.bp.factors.protocol import StructuredFactor
 from treebp.bp.factors.trees import ProjectiveTree, SpanningTree
 from treebp.bp.variables import Variable
 from treebp.hypergraphs.builders import eisner

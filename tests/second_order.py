@@ -8,7 +8,7 @@ import numpy as np
 from brute_force import all_trees
 from treebp.bp.factor_graph import FactorGraph
 from treebp.bp.factor_handle import Factor
-from treebp.bp.factors import HypergraphFactor
+from treebp.bp.factors.hypergraph_factor import HypergraphFactor
 from treebp.bp.factors.trees import ProjectiveTree, SpanningTree
 from treebp.bp.variables import Variable
 from treebp.hypergraphs.builders import eisner

@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/library.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/library.md", "docs/architecture.md"])
 def test_code_blocks_run_in_order(name):
     text = (ROOT / name).read_text(encoding="utf-8")
     namespace: dict[str, object] = {}

@@ -16,12 +16,16 @@ LAYERS = [
     "bp",
     "objectives",
     "data",
+    "features",
     "parsing",
+    "training",
+    "drawing",
     "experiments",
     "benchmarks",
     "cli",
 ]
-MODULES = sorted(ROOT.rglob("*.py"))
+# The root names the homes of the public names and loads none of them by itself.
+MODULES = sorted(path for path in ROOT.rglob("*.py") if path != Path(treebp.__file__))
 
 
 def layer_of(parts: tuple[str, ...]) -> str:

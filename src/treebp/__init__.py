@@ -27,18 +27,24 @@ if TYPE_CHECKING:
     from treebp.bp.factors.hypergraph_factor import HypergraphFactor
     from treebp.bp.factors.protocol import StructuredFactor
     from treebp.bp.factors.trees import ProjectiveTree, SpanningTree
+    from treebp.bp.graph import Graph
+    from treebp.bp.groups.all_on import AllOn
+    from treebp.bp.groups.chains import Chains
+    from treebp.bp.groups.counts import Counts
+    from treebp.bp.groups.successions import Successions
+    from treebp.bp.groups.tables import Tables
+    from treebp.bp.groups.trees import Trees
     from treebp.bp.propagation import propagate
     from treebp.bp.variables import Variable
     from treebp.hypergraphs.hypergraph import Derivation, Hypergraph, HypergraphBuilder
     from treebp.hypergraphs.inside_outside import Adjoints, InsideOutside
+    from treebp.objectives.decoders import log_odds_decode, mbr_decode
     from treebp.objectives.losses import (
         annealed_risk,
         arc_marginals,
         expected_recall,
         l2_distance,
         log_likelihood,
-        log_odds_decode,
-        mbr_decode,
     )
     from treebp.trees.dependency_trees import DependencyTrees
     from treebp.trees.grandparents import GrandparentTrees
@@ -58,7 +64,15 @@ _HOMES = {
     "trees.grandparents": "GrandparentTrees",
     "hypergraphs.hypergraph": "Derivation Hypergraph HypergraphBuilder",
     "hypergraphs.inside_outside": "Adjoints InsideOutside",
-    "objectives.losses": "annealed_risk arc_marginals expected_recall l2_distance log_likelihood log_odds_decode mbr_decode",
+    "objectives.decoders": "log_odds_decode mbr_decode",
+    "objectives.losses": "annealed_risk arc_marginals expected_recall l2_distance log_likelihood",
+    "bp.graph": "Graph",
+    "bp.groups.all_on": "AllOn",
+    "bp.groups.chains": "Chains",
+    "bp.groups.counts": "Counts",
+    "bp.groups.successions": "Successions",
+    "bp.groups.tables": "Tables",
+    "bp.groups.trees": "Trees",
     "bp.propagation": "propagate",
     "trees.dependency_trees": "DependencyTrees",
     "bp.variables": "Variable",
@@ -67,10 +81,13 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names.spli
 
 __all__ = [
     "Adjoints",
+    "AllOn",
     "AtMostOne",
     "Beliefs",
     "Chain",
+    "Chains",
     "ConstituencyTree",
+    "Counts",
     "DependencyTrees",
     "Derivation",
     "Enumeration",
@@ -78,6 +95,7 @@ __all__ = [
     "Factor",
     "FactorGraph",
     "GrandparentTrees",
+    "Graph",
     "Hypergraph",
     "HypergraphBuilder",
     "HypergraphFactor",
@@ -85,6 +103,9 @@ __all__ = [
     "ProjectiveTree",
     "SpanningTree",
     "StructuredFactor",
+    "Successions",
+    "Tables",
+    "Trees",
     "Variable",
     "annealed_risk",
     "arc_marginals",

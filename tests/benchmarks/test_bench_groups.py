@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from treebp.benchmarks import GROUPS, QUICK, Workload, measure_groups
-from treebp.parsing.parser import Parser
+from treebp.training import fit
 
 
 @pytest.fixture(scope="module")
@@ -61,8 +61,8 @@ def test_an_unknown_name_is_refused_at_once(workload):
 
 
 def test_a_first_order_model_has_no_iterations_to_measure(workload):
-    parser = Parser(replace(workload.parser.config, factors=(), epochs=1))
-    parser.fit(workload.sentences, workload.sentences[:1], threads=1)
+    config = replace(workload.parser.config, factors=(), epochs=1)
+    parser = fit(workload.sentences, workload.sentences[:1], config, threads=1)
     first_order = replace(workload, parser=parser)
     assert list(GROUPS["propagation"](first_order)) == []
     assert len(list(GROUPS["stages"](first_order))) == 10

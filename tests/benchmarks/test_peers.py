@@ -1,7 +1,7 @@
 """The talk between benchmarks/peers.py and the systems, with the one system that is always there."""
 
 import importlib
-import importlib.util
+import itertools
 import sys
 from pathlib import Path
 
@@ -14,12 +14,15 @@ from treebp.trees.dependency_trees import DependencyTrees
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 
 
-@pytest.fixture(scope="module")
-def peers():
-    spec = importlib.util.spec_from_file_location("peers", FOLDER / "peers.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+@pytest.fixture
+def peers(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    return importlib.import_module("peers")
+
+
+@pytest.fixture
+def grids(peers):
+    return importlib.import_module("ising_grids")
 
 
 def test_a_system_answers_and_one_that_is_missing_or_fails_says_why(peers, tmp_path):
@@ -44,6 +47,47 @@ def test_a_system_answers_and_one_that_is_missing_or_fails_says_why(peers, tmp_p
         assert "FileNotFoundError" in ours.ask(scores="none.npy", adjoint=None, projective=True)["error"]
 
 
+def test_the_reference_is_exact_on_a_chain(grids):
+    rng = np.random.default_rng(0)
+    fields, couplings, pairs = rng.normal(size=(3, 2)), rng.normal(size=(2, 2, 2)), np.array([[0, 1], [2, 1]])
+    weights = {
+        states: np.exp(
+            sum(fields[variable, state] for variable, state in enumerate(states))
+            + sum(table[states[one], states[other]] for table, (one, other) in zip(couplings, pairs, strict=True))
+        )
+        for states in itertools.product((0, 1), repeat=3)
+    }
+    exact = [sum(weight for states, weight in weights.items() if states[variable]) for variable in range(3)]
+    found = grids.beliefs_on(fields, pairs, couplings, iterations=2)
+    np.testing.assert_allclose(found, np.array(exact) / sum(weights.values()))
+
+
+def test_grids_are_run_until_they_are_the_same_and_what_is_missing_says_why(grids, tmp_path, monkeypatch):
+    monkeypatch.setattr(grids, "GRIDS", (4,))
+    missing = grids.Peer("not installed: no wheel", "peer_graphs.py", "pgmax")
+    with grids.Peer(sys.executable, "peer_graphs.py", "treebp") as ours, missing, monkeypatch.context() as context:
+        context.setenv("PATH", "")
+        with grids.Peer(sys.executable, "peer_graphs.py", "libdai", "") as libdai:
+            beliefs, gradient = grids.graph_figures([ours, missing, libdai], tmp_path, repeats=2, least=0.0)
+    assert beliefs["error"]["treebp"] < 1e-12
+    assert beliefs["iterations"]["treebp"] in (20, 21)
+    assert beliefs["error"]["libdai"] == "FileNotFoundError: not installed: no g++"
+    assert gradient["error"] == {"treebp": 0.0, "pgmax": "not installed: no wheel", "libdai": "no gradient"}
+    for row in (beliefs, gradient):
+        assert len(row["seconds"]["treebp"]["values"]) == 2
+        assert row["seconds"]["pgmax"] == {"error": "not installed: no wheel"}
+
+    # Our gradient is that of the reference.
+    model, change = grids.ising_grid(4), 1e-5
+    by_fields = np.load(tmp_path / "treebp.npy")[:32].reshape(16, 2) @ grids.SPINS
+    values = [
+        grids.beliefs_on(model["fields"] + step * grids.SPINS, model["pairs"], model["couplings"], 20)
+        @ model["adjoint"]
+        for step in (change, -change)
+    ]
+    np.testing.assert_allclose(by_fields.sum(), (values[0] - values[1]) / (2 * change), rtol=1e-7)
+
+
 def test_the_table_has_a_row_for_everything(peers):
     seconds = {
         "treebp": {"median": 0.001, "ratio": 1.0, "values": [0.001]},
@@ -55,6 +99,19 @@ def test_the_table_has_a_row_for_everything(peers):
         "versions": {"treebp": "0", "spacy": None},
         "trees": [{"projective": True, "words": 10, "with_backward": False, "error": error, "seconds": seconds}],
         "scales": [{"projective": False, "scale": 100, "error": {"supar": "NaN", "torch-struct": 0.42}}],
+        "graphs": [
+            {
+                "size": 50,
+                "with_gradient": True,
+                "iterations": {"treebp": 21, "pgmax": 20, "libdai": 21},
+                "error": {"treebp": 1e-9, "pgmax": 1e-9, "libdai": "no gradient"},
+                "seconds": {
+                    "treebp": {"median": 0.02, "ratio": 1.0, "values": [0.02]},
+                    "pgmax": {"median": 1.2345, "ratio": 0.5, "values": [1.2345]},
+                    "libdai": {"error": "no gradient"},
+                },
+            }
+        ],
         "parsers": {
             "treebp": {"median": 20000.0, "ratio": 1.0, "values": [20000.0]},
             "spacy": {"error": "not installed: no wheel"},
@@ -66,6 +123,7 @@ def test_the_table_has_a_row_for_everything(peers):
 
     assert "| projective, marginals | 10 | 1 | 50 | 50.0 | not installed: no wheel |  |" in text()
     assert "| non-projective | × 100 | NaN | 0.4 |" in text()
+    assert "| 50 x 50, with gradient | 20 | 1,234 | 0.50 | no gradient |  | treebp 21, pgmax 20, libdai 21 |" in text()
     assert "| treebp | 0 | 20,000 | 1.00 |" in text()
     report["trees"][0]["error"]["supar"] = 0.3
     assert "not the same: 0.3" in text()

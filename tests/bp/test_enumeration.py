@@ -3,7 +3,8 @@ import pytest
 
 from treebp.bp.enumeration import enumerate_graph
 from treebp.bp.factor_graph import FactorGraph
-from treebp.bp.factors import Chain, ExactlyOne
+from treebp.bp.factors.cardinality import ExactlyOne
+from treebp.bp.factors.chain import Chain
 
 
 def test_marginals_and_partition_of_a_graph_summed_by_hand():

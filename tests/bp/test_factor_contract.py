@@ -8,7 +8,10 @@ from hypothesis.extra.numpy import arrays
 
 from factor_contract import CASES, SCORES, split, table_messages
 from treebp.bp.enumeration import explicit_table
-from treebp.bp.factors import AtMostOne, Chain, ConstituencyTree, ExactlyOne, HypergraphFactor
+from treebp.bp.factors.cardinality import AtMostOne, ExactlyOne
+from treebp.bp.factors.chain import Chain
+from treebp.bp.factors.constituency import ConstituencyTree
+from treebp.bp.factors.hypergraph_factor import HypergraphFactor
 from treebp.bp.factors.protocol import score_assignment
 from treebp.bp.factors.trees import ProjectiveTree, SpanningTree
 from treebp.bp.variables import Variable

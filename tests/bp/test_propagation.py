@@ -6,8 +6,10 @@ from hypothesis import strategies as st
 from second_order import crossing, crossing_table, projective, projective_hypergraph, projective_table, tree_graph
 from treebp.bp.enumeration import enumerate_graph
 from treebp.bp.factor_graph import FactorGraph
-from treebp.bp.factors import AtMostOne, Chain, ExactlyOne
+from treebp.bp.factors.cardinality import AtMostOne, ExactlyOne
+from treebp.bp.factors.chain import Chain
 from treebp.bp.propagation import propagate
+from treebp.bp.schedule import EdgePlan, GroupPlan, plan
 
 SCHEDULES = ["serial", "parallel"]
 
@@ -166,13 +168,24 @@ def test_gradient_through_early_stopping():
 def test_serial_order_starts_and_ends_at_the_leaves_of_the_structured_factor():
     graph, _ = tree_graph(seed=0)
     graph.constrain(ExactlyOne([graph.variable()]))
-    phases = graph.phases("serial")
-    compiled = graph.compile()
-    assert [phase.from_variables for phase in phases] == [False, True, False, True]
-    assert [len(phase.structured) for phase in phases] == [0, 0, 2, 0]
+    compiled = graph.compile().graph
+    steps = plan(compiled, "serial")
+    structured = [number for number, group in enumerate(compiled.groups) if group.structured]
+    assert isinstance(steps, GroupPlan)
+    assert [step.from_variables for step in steps] == [False, True, False, True]
+    assert [sorted(set(step.groups) & set(structured)) for step in steps] == [[], structured, structured, []]
+    for from_variables in (False, True):
+        sent = [group for step in steps if step.from_variables == from_variables for group in step.groups]
+        assert sorted(sent) == list(range(len(compiled.groups)))
+
+
+def test_each_message_is_sent_once_in_an_iteration_edge_by_edge():
+    compiled = loopy_graph(seed=0).compile().graph
+    phases = plan(compiled, "serial")
+    assert isinstance(phases, EdgePlan)
     for from_variables in (False, True):
         sent = np.concatenate([phase.edges for phase in phases if phase.from_variables == from_variables])
-        assert sorted(sent) == list(range(len(compiled.edge_factor)))
+        assert sorted(sent) == list(range(len(compiled.edge_variable)))
 
 
 def test_residuals_tolerance_and_convergence():

@@ -14,7 +14,7 @@ from treebp.cli.bench import Benchmark
 from treebp.data.conll import write_conll
 from treebp.data.embedded import embedded_treebank
 from treebp.parsing.config import Config
-from treebp.parsing.parser import Parser
+from treebp.training import fit
 
 
 @pytest.fixture
@@ -51,8 +51,7 @@ def test_the_example_of_the_help_writes_a_run_which_another_is_compared_with(fol
 
 def test_a_model_and_data_of_ones_own_and_the_pictures(folder: Path) -> None:
     sentences = embedded_treebank("train")[:30]
-    parser = Parser(Config(**SETTINGS))
-    parser.fit(sentences, sentences[:5], threads=1)
+    parser = fit(sentences, sentences[:5], Config(**SETTINGS), threads=1)
     parser.save("small.model")
     write_conll("small.conllu", sentences)
     options = ("--model", "small.model", "--data", "small.conllu", "--quick", "--repeats", "1", "-o", "run.json")

@@ -20,7 +20,9 @@ def test_the_file_explains_the_defaults(tmp_path: Path) -> None:
     objective = lines.index('objective = "l2"')
     assert lines[objective - 1] == "# One of 'cll', 'l2', 'ar', 'l2+ar'."
     factors = lines.index('factors = ["grandparent", "sibling"]')
-    assert lines[factors - 1] == "# Any of 'grandparent', 'sibling'."
+    assert lines[factors - 1] == (
+        "# Any of 'grandparent', 'sibling', 'consecutive-sibling', 'grand-sibling', 'tri-sibling'."
+    )
     assert max(map(len, lines)) <= 120
     assert treebp("init-config", folder=tmp_path).stdout == text
 

@@ -11,6 +11,7 @@ from treebp.data.conll import read_conll
 from treebp.data.embedded import embedded_treebank
 from treebp.parsing.config import Config
 from treebp.parsing.parser import Parser
+from treebp.training import fit
 
 CONLLU = """\
 # sent_id = 1
@@ -30,8 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a treebank and a model."""
     folder = tmp_path_factory.mktemp("parse")
     write_treebank(folder)
-    parser = Parser(Config(**SETTINGS))
-    parser.fit(embedded_treebank("train")[:40], embedded_treebank("dev")[:10], threads=1)
+    parser = fit(embedded_treebank("train")[:40], embedded_treebank("dev")[:10], Config(**SETTINGS), threads=1)
     parser.save(folder / "en.model")
     return folder
 

@@ -28,10 +28,10 @@ def test_compilation_is_announced_until_the_cache_holds_the_kernel(tmp_path: Pat
 
 
 def test_numba_knows_the_cache_of_the_kernels() -> None:
-    from treebp.kernels.second_order import forward
+    from treebp.kernels.tree_group import send_trees
 
     console = Console(file=io.StringIO())
-    announce_compilation(console, forward)
+    announce_compilation(console, send_trees)
     assert text_of(console) in ("", "compiling kernels (first run only, about a minute)\n")
 
 

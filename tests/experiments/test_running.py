@@ -18,7 +18,7 @@ from treebp.experiments.running import Runner, program_version
 from treebp.experiments.treebanks import Treebank
 from treebp.experiments.workers import run_cells
 from treebp.parsing.config import Config
-from treebp.parsing.parser import Parser
+from treebp.training import fit
 
 CONFIG = Config(
     epochs=2, pruner_epochs=1, pruner_folds=2, weight_bits=16, pruner_weight_bits=14, rate=0.05, iterations=2
@@ -42,13 +42,12 @@ def without_time(result: Result) -> Result:
 def test_a_cell_is_what_training_and_evaluating_by_hand_gives(treebank: Treebank, cell: Cell) -> None:
     result, told = run(Runner(), cell, treebank)
     train, dev, test = (treebank.read(split) for split in ("train", "dev", "test"))
-    parser = Parser(cell.config)
-    reports = parser.fit(train[:30], dev, threads=1)
+    parser = fit(train[:30], dev, cell.config, threads=1)
     scores = evaluate(test, (parse.to_sentence() for parse in parser.parse(test)), punctuation="unicode")
     assert result.test_uas == pytest.approx(scores.uas)
     assert result.test_las == pytest.approx(scores.las, abs=1e-3)
     assert result.words == scores.words.tolist()
-    assert result.dev_uas == pytest.approx(max(report.dev_uas for report in reports), abs=1e-3)
+    assert result.dev_uas == pytest.approx(max(report.dev_uas for report in parser.reports), abs=1e-3)
     arcs = np.concatenate([nonprojective_arcs(sentence.heads) for sentence in train[:30]])
     assert result.nonprojective == pytest.approx(100 * arcs.mean(), abs=1e-3) != 0
     assert result.version == program_version()

@@ -1,12 +1,9 @@
-from itertools import combinations, permutations
-
 import numpy as np
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brute_force import all_trees, indicators
-from treebp.kernels.candidates import list_arcs, list_pairs, select_arcs, within_bounds
+from treebp.kernels.candidates import list_arcs, select_arcs, within_bounds
 
 
 def random_arcs(seed: int, size: int) -> np.ndarray:
@@ -24,41 +21,6 @@ def test_arcs_are_listed_by_modifier(seed, size):
     for m in range(1, size):
         assert (modifiers[starts[m - 1] : starts[m]] == m).all()
         assert starts[m] - starts[m - 1] == keep[:, m].sum()
-
-
-@pytest.mark.parametrize("projective", [True, False])
-@pytest.mark.parametrize(("sibling", "grandparent"), [(True, True), (True, False), (False, True), (False, False)])
-@settings(max_examples=20)
-@given(seed=st.integers(0, 10**6), size=st.integers(1, 8))
-def test_pairs_are_those_of_a_brute_force_listing(projective, sibling, grandparent, seed, size):
-    keep = random_arcs(seed, size)
-    heads, modifiers, starts = list_arcs(keep)
-    first, second, triples, siblings = list_pairs(heads, modifiers, starts, sibling, grandparent, projective)
-    positions = range(size)
-    expected_siblings = {
-        (h, m, s) for h in positions for m, s in combinations(positions, 2) if keep[h, m] and keep[h, s]
-    }
-    expected_grandparents = {
-        (g, h, m)
-        for g, h, m in permutations(positions, 3)
-        if keep[g, h] and keep[h, m] and not (projective and min(h, m) < g < max(h, m))
-    }
-    found = list(map(tuple, triples.tolist()))
-    assert set(found[:siblings]) == (expected_siblings if sibling else set())
-    assert set(found[siblings:]) == (expected_grandparents if grandparent else set())
-    assert len(set(found[:siblings])) + len(set(found[siblings:])) == len(found)
-    arcs = list(zip(heads.tolist(), modifiers.tolist(), strict=True))
-    for p, (a, b, c) in enumerate(found):
-        assert arcs[first[p]] == (a, b)
-        assert arcs[second[p]] == ((a, c) if p < siblings else (b, c))
-
-
-def test_pairs_left_out_of_projective_graphs_are_in_no_projective_tree():
-    heads, modifiers, starts = list_arcs(~np.eye(5, dtype=bool) & (np.arange(5) > 0))
-    listed = {tuple(t) for t in list_pairs(heads, modifiers, starts, False, True, True)[2].tolist()}
-    trees = all_trees(4, True, False)
-    held = {(int(t[h - 1]), h, m) for t in trees for m, h in enumerate(t.tolist(), start=1) if h > 0}
-    assert listed == held
 
 
 @given(seed=st.integers(0, 10**6), words=st.integers(1, 5), most=st.integers(1, 6), ratio=st.sampled_from([0, 0.1, 1]))

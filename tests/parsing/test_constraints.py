@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from small_parser import CONFIG, is_tree, parse
 
+from small_parser import CONFIG, fit, is_tree, parse
 from treebp.data.embedded import embedded_treebank
 from treebp.data.sentence import Sentence
-from treebp.parsing.parser import Parser
 
 
 def test_an_error_in_a_thread_reaches_the_caller(parser, test_set):
@@ -50,8 +49,8 @@ def test_forbidden_arcs_are_avoided(parser, test_set):
 
 
 def test_constraints_reach_beyond_the_pruner_and_length_bounds(test_set):
-    strict = Parser(replace(CONFIG, prune_heads=1, length_bounds=True, epochs=1))
-    strict.fit(embedded_treebank("train")[:40], embedded_treebank("dev")[:5], threads=1)
+    config = replace(CONFIG, prune_heads=1, length_bounds=True, epochs=1)
+    strict = fit(embedded_treebank("train")[:40], embedded_treebank("dev")[:5], config=config)
     sentence = test_set[0]
     head = next(h for h in range(len(sentence), 0, -1) if h not in (1, parse(strict, sentence).heads[0]))
     assert parse(strict, sentence, known={1: head}).heads[0] == head

@@ -5,29 +5,31 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from small_parser import TINY, fit
 
+from small_parser import TINY, fit
 from treebp.bp.factor_graph import FactorGraph
 from treebp.bp.factors.trees import ProjectiveTree
 from treebp.bp.propagation import propagate
 from treebp.data.sentence import Sentence
+from treebp.parsing.arcs import Batch
 from treebp.parsing.inspection import Inspection
-from treebp.parsing.parser import Parser
 
 
 def test_the_history_is_that_of_the_same_factor_graph_in_the_library(parser, test_set):
     sentence = min(test_set, key=len)
     inspection = Inspection.of(parser, sentence)
     pruned = inspection.parse.arcs
-    scores, pair_scores, triples, siblings = parser._model.score(parser._encoding.encode(sentence), pruned)
+    circuit = parser.model(Batch.of([parser.encoding.encode(sentence)], [pruned]))
     graph = FactorGraph()
     arcs = {arc: graph.variable() for arc in zip(pruned.heads.tolist(), pruned.modifiers.tolist(), strict=True)}
     graph.constrain(ProjectiveTree(arcs, single_root=True))
-    for variable, score in zip(arcs.values(), scores, strict=True):
+    for variable, score in zip(arcs.values(), circuit.potentials["arc"], strict=True):
         graph.factor([variable], [0.0, score])
-    for number, ((a, b, c), score) in enumerate(zip(triples.tolist(), pair_scores, strict=True)):
-        other = arcs[a, c] if number < siblings else arcs[b, c]
-        graph.factor([arcs[a, b], other], [[0.0, 0.0], [0.0, score]])
+    for kind, tuples in circuit.tuples.items():
+        for (a, b, c), score in zip(tuples.positions.tolist(), circuit.potentials[kind], strict=True):
+            other = arcs[a, c] if kind == "sibling" else arcs[b, c]
+            graph.factor([arcs[a, b], other], [[0.0, 0.0], [0.0, score]])
+    assert list(circuit.tuples) == ["grandparent", "sibling"]
     assert len(inspection.history) == parser.config.iterations
     for iterations, row in enumerate(inspection.history, start=1):
         beliefs = propagate(graph, iterations=iterations)
@@ -41,10 +43,9 @@ def test_the_history_ends_with_the_parse(parser, test_set):
         np.testing.assert_array_equal(inspection.history[-1], parse.beliefs)
         np.testing.assert_array_equal(inspection.head_history[-1], parse.head_probabilities)
         assert inspection.changes[-1] == pytest.approx(parse.residual)
-        assert inspection.sibling_factors + inspection.grandparent_factors == parse.pair_factors
         arcs = list(zip(parse.arcs.heads, parse.arcs.modifiers, strict=True))
-        assert inspection.sibling_factors == sum(a[0] == b[0] for a, b in combinations(arcs, 2))
-    assert parser._model.iterations == parser.config.iterations
+        assert parse.factors["sibling"] == sum(a[0] == b[0] for a, b in combinations(arcs, 2))
+    assert parser.model.inference.iterations == parser.config.iterations
 
 
 def test_candidates_are_a_distribution_in_falling_order(parser, test_set):
@@ -63,18 +64,19 @@ def test_the_tree_factor_is_the_parsers(parser, nonprojective, test_set):
 
 
 @pytest.mark.parametrize(
-    ("settings", "siblings", "grandparents", "iterations"),
+    ("settings", "kinds", "iterations"),
     [
-        ({"factors": ("sibling",)}, True, False, 4),
-        ({"factors": ("grandparent",), "iterations": 1}, False, True, 1),
-        ({"factors": ("grandparent",), "inference": "exact"}, False, True, 0),
-        ({"factors": ()}, False, False, 0),
+        ({"factors": ("sibling",)}, ["sibling"], 4),
+        ({"factors": ("grandparent",), "iterations": 1}, ["grandparent"], 1),
+        ({"factors": ("grandparent",), "inference": "exact"}, ["grandparent"], 0),
+        ({"factors": ()}, [], 0),
     ],
 )
-def test_factors_and_iterations_follow_the_configuration(train, dev, settings, siblings, grandparents, iterations):
+def test_factors_and_iterations_follow_the_configuration(train, dev, settings, kinds, iterations):
     parser = fit(train[:20], dev[:5], config=replace(TINY, epochs=1, **settings))
     inspection = Inspection.of(parser, dev[0])
-    assert (inspection.sibling_factors > 0, inspection.grandparent_factors > 0) == (siblings, grandparents)
+    assert [kind for kind, count in inspection.parse.factors.items() if count > 0] == kinds
+    assert list(inspection.parse.factors) == kinds
     assert inspection.history.shape == (iterations, len(inspection.parse.beliefs))
     assert inspection.head_history.shape == (iterations, len(dev[0]))
     assert inspection.changes.shape == (max(iterations - 1, 0),)
@@ -104,8 +106,6 @@ def test_fine_tags_stand_in_for_coarse_ones(parser):
     assert Inspection.of(parser, sentence).tags == ["NNS", "VERB"]
 
 
-def test_what_cannot_be_inspected_is_refused(parser, test_set):
-    with pytest.raises(ValueError, match="has not been trained"):
-        Inspection.of(Parser(), test_set[0])
+def test_what_cannot_be_inspected_is_refused(parser):
     with pytest.raises(ValueError, match="without words"):
         Inspection.of(parser, Sentence([], [], [], [], [], [], [], ""))

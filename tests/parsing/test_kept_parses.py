@@ -13,6 +13,7 @@ from treebp.data.conll import read_conll, write_conll
 from treebp.data.embedded import embedded_treebank
 from treebp.parsing.config import Config
 from treebp.parsing.parser import Parser
+from treebp.training import fit
 
 FOLDER = Path(__file__).parent / "kept"
 
@@ -34,8 +35,7 @@ def test_a_model_that_was_saved_gives_the_same_trees():
 
 if __name__ == "__main__":
     config = Config(epochs=2, pruner_epochs=1, pruner_folds=2, weight_bits=12, pruner_weight_bits=10, labels=False)
-    trained = Parser(config)
-    trained.fit(embedded_treebank("train")[:200], embedded_treebank("dev")[:20], threads=1)
+    trained = fit(embedded_treebank("train")[:200], embedded_treebank("dev")[:20], config, threads=1)
     trained.save(FOLDER / "kept.model")
     parses = trained.parse(embedded_treebank("test")[:10], threads=1)
     write_conll(FOLDER / "parses.conllu", (parse.to_sentence(marginals=True) for parse in parses))

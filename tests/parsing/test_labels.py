@@ -11,12 +11,12 @@ from safetensors.numpy import load_file, save_file
 
 from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.data.embedded import Split, embedded_treebank
+from treebp.features.encoding import Encoding
+from treebp.features.templates import ATTRIBUTES
 from treebp.kernels.features import ARC, GRANDPARENT, SIBLING, mix, order_code
-from treebp.kernels.labels import LABEL_TOKENS, Templates, train_epoch
-from treebp.parsing.encoding import Encoding
+from treebp.kernels.labels import LABEL_TOKENS, LabelTemplates, train_epoch
 from treebp.parsing.label_templates import label_templates
 from treebp.parsing.labels import LabelModel
-from treebp.parsing.templates import ATTRIBUTES
 
 TEMPLATES = label_templates(["words", "tags", "coarse", "prefixes", "lemmas", "morphology"])
 BITS = 6  # few rows, so that features share them
@@ -44,7 +44,9 @@ def random_model(rng: np.random.Generator, *, labels: int = 4, root_label: int =
     return model
 
 
-def features_by_definition(tokens: IntArray, heads: IntArray, modifier: int, templates: Templates) -> Iterator[int]:
+def features_by_definition(
+    tokens: IntArray, heads: IntArray, modifier: int, templates: LabelTemplates
+) -> Iterator[int]:
     """The rows of the weights that an arc uses, with every relative looked up by its definition."""
     head = int(heads[modifier - 1])
     siblings = [m for m in range(1, len(heads) + 1) if heads[m - 1] == head and m != modifier]
@@ -188,7 +190,7 @@ def test_labels_of_new_sentences_are_learnt_and_the_tree_around_an_arc_helps(
     dev = sentences(encoding, "dev", 300)
     of_arc, of_child, of_sibling = TEMPLATES
     neighbours = (of_arc[:, :, 0] <= LABEL_TOKENS.index("m+")).all(axis=1)
-    without_tree = LabelModel.fit(*train, (of_arc[neighbours], of_child[:0], of_sibling[:0]))
+    without_tree = LabelModel.fit(*train, LabelTemplates(of_arc[neighbours], of_child[:0], of_sibling[:0]))
     assert accuracy(model, dev) > max(0.99, accuracy(without_tree, dev))
 
 

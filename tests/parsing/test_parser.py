@@ -8,8 +8,8 @@ from time import perf_counter
 
 import numpy as np
 import pytest
-from small_parser import CONFIG, is_tree, parse
 
+from small_parser import CONFIG, is_tree, parse
 from treebp.data.conll import read_conll
 from treebp.data.embedded import embedded_treebank
 from treebp.data.sentence import Sentence
@@ -41,7 +41,8 @@ def test_parses_are_trees_with_probabilities(parser, test_set):
         np.testing.assert_allclose(result.head_probabilities, matrix[result.heads, np.arange(1, n + 1)])
         assert result.expected_accuracy == pytest.approx(result.head_probabilities.mean())
         assert 0.0 < result.expected_accuracy <= 1.0
-        assert result.pair_factors > 0
+        assert list(result.factors) == ["grandparent", "sibling"]
+        assert min(result.factors.values()) > 0
         assert result.alternatives == []
 
 
@@ -62,30 +63,37 @@ def test_expected_accuracy_is_about_the_accuracy(parser, test_set):
     assert labels > 0.9
 
 
-def test_convergence_is_reported(parser, test_set, monkeypatch):
+def test_convergence_is_reported(parser, test_set):
     few = list(parser.parse(test_set, threads=1))
-    monkeypatch.setattr(parser._model, "iterations", 50)
-    many = list(parser.parse(test_set, threads=1))
+    many = list(parser.with_iterations(50).parse(test_set, threads=1))
     assert np.mean([result.converged for result in many]) > 0.9
     assert np.mean([result.residual for result in many]) < np.mean([result.residual for result in few])
     assert all(result.converged == (result.residual <= 1e-3) for result in few + many)
 
 
-def test_one_iteration_never_counts_as_converged(parser, test_set, monkeypatch):
-    monkeypatch.setattr(parser._model, "iterations", 1)
-    assert not any(result.converged for result in parser.parse(test_set[:5], threads=1))
+def test_one_iteration_never_counts_as_converged(parser, test_set):
+    assert not any(result.converged for result in parser.with_iterations(1).parse(test_set[:5], threads=1))
+
+
+def test_iterations_can_be_changed_after_training(parser, test_set):
+    other = parser.with_iterations(1)
+    assert (parser.config.iterations, other.config.iterations) == (4, 1)
+    four, one = (parse(p, test_set[0]) for p in (parser, other))
+    assert not np.array_equal(four.beliefs, one.beliefs)
+    again = parse(other.with_iterations(4), test_set[0])
+    np.testing.assert_array_equal(again.beliefs, four.beliefs)
 
 
 @pytest.mark.parametrize("decoder", ["mbr", "log-odds", "map"])
-def test_sentences_are_parsed_together_as_they_are_alone(parser, test_set, monkeypatch, decoder):
-    monkeypatch.setattr(parser, "config", replace(parser.config, decoder=decoder))
+def test_sentences_are_parsed_together_as_they_are_alone(parser, test_set, decoder):
+    parser = replace(parser, config=replace(parser.config, decoder=decoder))
     empty = replace(test_set[0], forms=[], lemmas=[], coarse_tags=[], fine_tags=[], feats=[], heads=[], labels=[])
     sentences = [*test_set[:3], empty, *test_set[3:30]]
     for sentence, together in zip(sentences, parser.parse(sentences, threads=1), strict=True):
         (alone,) = parser.parse([sentence], threads=1)
         assert together.sentence is sentence
         assert together.labels == alone.labels
-        assert (together.pair_factors, together.residual) == (alone.pair_factors, alone.residual)
+        assert (together.factors, together.residual) == (alone.factors, alone.residual)
         for ours, other in zip(
             (together.heads, together.beliefs, together.arcs.heads, together.arcs.modifiers, together.arcs.starts),
             (alone.heads, alone.beliefs, alone.arcs.heads, alone.arcs.modifiers, alone.arcs.starts),
@@ -139,8 +147,8 @@ def test_there_may_be_fewer_trees_than_asked_for(parser):
 
 
 @pytest.mark.parametrize("decoder", ["mbr", "log-odds", "map"])
-def test_every_decoder_gives_good_trees(parser, test_set, monkeypatch, decoder):
-    monkeypatch.setattr(parser, "config", replace(CONFIG, decoder=decoder))
+def test_every_decoder_gives_good_trees(parser, test_set, decoder):
+    parser = replace(parser, config=replace(CONFIG, decoder=decoder))
     parses = list(parser.parse(test_set[:30], threads=1))
     assert all(is_tree(result.heads, projective=True, single_root=True) for result in parses)
     assert np.concatenate([result.heads == result.sentence.heads for result in parses]).mean() > 0.9
@@ -166,7 +174,7 @@ def test_a_sentence_of_one_word(parser, nonprojective):
         assert result.heads.tolist() == [0]
         assert result.expected_accuracy == pytest.approx(1.0)
         assert len(result.alternatives) == 1
-        assert result.pair_factors == 0
+        assert set(result.factors.values()) == {0}
         assert result.converged
 
 
@@ -247,7 +255,8 @@ def test_a_long_nonprojective_sentence(nonprojective):
 
 @pytest.mark.parametrize("scale", [1e3, 1e30])
 def test_weights_of_any_size_give_a_tree(parser, test_set, monkeypatch, scale):
-    monkeypatch.setattr(parser._model, "weights", np.clip(parser._model.weights * np.float32(scale), -1e37, 1e37))
+    scorer = parser.model.scorer
+    monkeypatch.setattr(scorer, "weights", np.clip(scorer.weights * np.float32(scale), -1e37, 1e37))
     for result in parser.parse(test_set[:10], threads=1, kbest=2):
         assert is_tree(result.heads, projective=True, single_root=True)
         assert np.isfinite(result.beliefs).all()

@@ -12,8 +12,9 @@ from treebp.benchmarks.workload import Workload, words_of
 from treebp.data.conll import read_conll, write_conll
 from treebp.data.sentence import Sentence
 from treebp.kernels._jit import kernel
+from treebp.parsing.config import Config
 from treebp.parsing.parser import Parser
-from treebp.parsing.training import Progress
+from treebp.training import Progress, fit
 
 _STEPS = 50_000_000
 _RATE = 0.02  # where the model's own configuration would tune it first
@@ -87,8 +88,9 @@ def training(workload: Workload) -> Iterator[Measurement]:
     sentences, repeats = workload.sentences, workload.sizes.repeats
     config = workload.parser.config
     for objective in ("cll", "l2"):
-        parser = Parser(replace(config, objective=objective, epochs=1 + repeats, rate=config.rate or _RATE))
-        epochs = _epoch_seconds(parser, workload)[1:]  # the first one starts from nothing: most weights are still zero
+        chosen = replace(config, objective=objective, epochs=1 + repeats, rate=config.rate or _RATE)
+        parser, seconds = _trained(chosen, workload)
+        epochs = seconds[1:]  # the first one starts from nothing: most weights are still zero
         parses = interleaved({"": partial(_parse, parser, sentences)}, repeats)[""]
         name = objective.upper()
         yield Measurement("training", f"{name}, epoch", "s", tuple(epochs))
@@ -102,8 +104,8 @@ def _parse(parser: Parser, sentences: list[Sentence], threads: int = 1) -> None:
         pass
 
 
-def _epoch_seconds(parser: Parser, workload: Workload) -> list[float]:
-    """CPU seconds of every epoch; development data of one sentence leave nothing else to be counted."""
+def _trained(config: Config, workload: Workload) -> tuple[Parser, list[float]]:
+    """A parser, and the CPU seconds of every epoch; one sentence to develop on leaves nothing else to be counted."""
     began = 0.0
     seconds: list[float] = []
 
@@ -112,5 +114,5 @@ def _epoch_seconds(parser: Parser, workload: Workload) -> list[float]:
         began = process_time()
 
     progress = Progress(start, epoch=lambda report: seconds.append(process_time() - began))
-    parser.fit(workload.sentences, workload.sentences[:1], threads=1, progress=progress)
-    return seconds
+    parser = fit(workload.sentences, workload.sentences[:1], config, threads=1, progress=progress)
+    return parser, seconds

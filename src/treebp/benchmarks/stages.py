@@ -10,48 +10,46 @@ from io import BytesIO
 from treebp.benchmarks.measurement import Measurement, growth_exponent, interleaved
 from treebp.benchmarks.workload import Workload, words_of
 from treebp.data.conll import read_conll, write_conll
-from treebp.kernels.objective import infer
-from treebp.kernels.sentence import score
-from treebp.parsing.arc_model import ArcModel
 from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.decoding import decode
-from treebp.parsing.parser import _BATCH
+from treebp.parsing.inference import infer
+from treebp.parsing.scorer import HashedScorer
+
+_BATCH = 24  # sentences, as the parser takes them
 
 
 def stages(workload: Workload) -> Iterator[Measurement]:
     """CPU microseconds per word of every stage on the way from one file to another."""
     parser, sentences = workload.parser, workload.sample
-    encoding, pruner, model, config = parser._encoding, parser._pruner, parser._model, parser.config
-    assert encoding is not None
-    projective, single_root = model.structure
-    arcs_only = ArcModel(
-        encoding.available(config.templates), (), config.weight_bits, projective=projective, single_root=single_root
-    )
-    arcs_only.weights = model.weights
+    encoding, pruner, model, config = parser.encoding, parser.pruner, parser.model, parser.config
+    arcs_only = HashedScorer(encoding.available(config.templates), (), config.weight_bits)
+    arcs_only.weights = model.scorer.weights
 
     file = BytesIO()
     write_conll(file, sentences)
     parses = list(parser.parse(sentences, threads=1))
     tokens = [encoding.encode(sentence) for sentence in sentences]
-    possible = [Arcs.of(pruner.allowed(one)) for one in tokens]
-    kept = [parse.arcs for parse in parses]
-    batches = [
-        (tokens[k : k + _BATCH], Batch.of(tokens[k : k + _BATCH], kept[k : k + _BATCH]))
-        for k in range(0, len(tokens), _BATCH)
-    ]
-    believed = [(batch, model.infer(batch)[0]) for _, batch in batches]
     trees = [parse.heads for parse in parses]
-    exact = config.inference == "exact"
+    kept = [parse.arcs for parse in parses]
+    chunks = [slice(k, k + _BATCH) for k in range(0, len(tokens), _BATCH)]
+    batches = [Batch.of(tokens[chunk], kept[chunk]) for chunk in chunks]
+    possible = [Batch.of(tokens[chunk], [Arcs.of(pruner.allowed(one)) for one in tokens[chunk]]) for chunk in chunks]
+    circuits = [(batch, model(batch)) for batch in batches]
+
+    def score(batch: Batch) -> object:
+        tuples = {part.name: part.list(batch, model.projective) for part in model.scorer.parts}
+        return model.scorer(batch, tuples)
+
     cases: dict[str, Callable[[], object]] = {
         "read": lambda: list(read_conll(BytesIO(file.getvalue()), format=sentences[0].format)),
         "encode": lambda: [encoding.encode(sentence) for sentence in sentences],
-        "score possible": lambda: [*map(pruner.model.score, tokens, possible)],
-        "prune": lambda: [pruner.keep(own) for own, _ in batches],
-        "score arcs": lambda: [*map(arcs_only.score, tokens, kept)],
-        "score": lambda: [*map(model.score, tokens, kept)],
-        "decode": lambda: [decode(config.decoder, model, *one, exact=exact) for one in believed],
-        "infer": lambda: [parser._infer(batch) for _, batch in batches],
-        "labels": lambda: [*map(parser._labels.predict, tokens, trees)],
+        "score possible": lambda: [pruner.model.scorer(batch, {}) for batch in possible],
+        "prune": lambda: [pruner.keep(tokens[chunk]) for chunk in chunks],
+        "score arcs": lambda: [arcs_only(batch, {}) for batch in batches],
+        "score": lambda: [score(batch) for batch in batches],
+        "decode": lambda: [decode(config.decoder, model, *one) for one in circuits],
+        "infer": lambda: [model(batch) for batch in batches],
+        "labels": lambda: [*map(parser.labels.predict, tokens, trees)],
         "write": lambda: write_conll(BytesIO(), (parse.to_sentence() for parse in parses)),
     }
     seconds = interleaved(cases, workload.sizes.repeats, least=workload.sizes.least)
@@ -72,7 +70,7 @@ _STAGES = (
     ("pruner: trees", ("prune",), ("score possible",)),
     ("scores of arcs", ("score arcs",), ()),
     ("scores of pairs", ("score",), ("score arcs",)),
-    ("inference", ("infer",), ("score", "decode")),
+    ("inference", ("infer",), ("score",)),
     ("decoding", ("decode",), ()),
     ("labels", ("labels",), ()),
     ("writing", ("write",), ()),
@@ -85,19 +83,22 @@ def propagation(workload: Workload) -> Iterator[Measurement]:
     Nothing for a model without pairs of arcs, which needs no iterations.
     """
     parser, sizes = workload.parser, workload.sizes
-    encoding, model = parser._encoding, parser._model
-    assert encoding is not None
-    problems = []
-    for parse in parser.parse(workload.sample, threads=1):
-        arcs = (parse.arcs.heads, parse.arcs.modifiers, parse.arcs.starts)
-        tokens = encoding.encode(parse.sentence)
-        scores, pairs, first, second, _, _ = score(tokens, *arcs, model.features, model.structure, model.weights)
-        problems.append((scores, pairs, first, second, *arcs))
-    if not any(len(problem[1]) for problem in problems):
+    parses = list(parser.parse(workload.sample, threads=1))
+    if not any(any(parse.factors.values()) for parse in parses):
         return
+    tokens = [parser.encoding.encode(parse.sentence) for parse in parses]
+    batches = [
+        Batch.of(tokens[k : k + _BATCH], [parse.arcs for parse in parses[k : k + _BATCH]])
+        for k in range(0, len(tokens), _BATCH)
+    ]
+    circuits = [(batch, parser.model(batch)) for batch in batches]
 
     def run(iterations: int) -> Callable[[], object]:
-        return lambda: [infer(*problem, iterations, *model.structure) for problem in problems]
+        inference, parts = parser.model.inference._replace(iterations=iterations), parser.model.scorer.parts
+        return lambda: [
+            infer(inference, batch, one.trees, parts, one.tuples, one.potentials, gradient=False)
+            for batch, one in circuits
+        ]
 
     counts = range(1, sizes.iterations + 1)
     seconds = interleaved({str(count): run(count) for count in counts}, sizes.repeats, least=sizes.least)

@@ -8,6 +8,7 @@ from treebp.data.embedded import embedded_treebank
 from treebp.data.sentence import Sentence
 from treebp.parsing.config import Config
 from treebp.parsing.parser import Parser
+from treebp.training import fit
 
 _SMALL = Config(epochs=2, rate=0.02, weight_bits=20, pruner_weight_bits=18, pruner_epochs=1, pruner_folds=2)
 
@@ -68,9 +69,8 @@ class Workload:
     @classmethod
     def small(cls, sizes: Sizes) -> "Workload":
         """Train a small model on the embedded treebank, in seconds."""
-        parser = Parser(_SMALL)
         train = embedded_treebank("train")[: sizes.training_sentences]
-        parser.fit(train, embedded_treebank("dev")[: sizes.sample], threads=1)
+        parser = fit(train, embedded_treebank("dev")[: sizes.sample], _SMALL, threads=1)
         return cls("embedded treebank", parser, embedded_treebank("test")[: sizes.sample], sizes)
 
     @property

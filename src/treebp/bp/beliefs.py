@@ -1,18 +1,22 @@
 """What belief propagation ends with: module (D) of the paper's circuit, forward and backward."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from treebp._types import FloatArray
-from treebp.bp.compiled import CompiledGraph
+from treebp._types import BoolArray, FloatArray
+from treebp.bp.factor_graph import CompiledGraph
 from treebp.bp.factor_handle import Factor
-from treebp.bp.factors.protocol import FactorBackprop
-from treebp.bp.messages import Messages, structured_messages
+from treebp.bp.groups.odds import log_probabilities
+from treebp.bp.groups.protocol import Sums
+from treebp.bp.outcome import Outcome, to_logs
 from treebp.bp.variables import Variable
-from treebp.kernels.messages import send_sums
+from treebp.kernels.variables import add_log_probabilities, gather_ratios, log_agreement
+
+_Owners = Mapping[Variable, ArrayLike] | Mapping[Factor, ArrayLike] | Mapping[Variable | Factor, ArrayLike]
 
 
 class Beliefs:
@@ -21,7 +25,7 @@ class Beliefs:
     Made by `treebp.propagate`.
 
     Attributes:
-        graph: the compiled graph; `graph.variables` and `graph.factors` list what there are beliefs about.
+        on: (variables,) the belief in state 1 of each variable: that a binary one is ON.
         residuals: (iterations,) the largest change of an entry of a message, as a probability, in each.
         converged: whether the last residual is below the tolerance; False if none was given.
 
@@ -41,39 +45,78 @@ class Beliefs:
     """
 
     def __init__(
-        self,
-        graph: CompiledGraph,
-        potentials: FloatArray,
-        messages: Messages,
-        backprop: Callable[[Messages], FloatArray],
-        residuals: FloatArray,
-        converged: bool,
+        self, outcome: Outcome, potentials: list[FloatArray], compiled: CompiledGraph | None, converged: bool
     ) -> None:
-        self.graph = graph
-        self.residuals = residuals
+        self.residuals = outcome.residuals
         self.converged = converged
+        self._outcome = outcome
+        self._graph = outcome.graph
         self._potentials = potentials
-        self._messages = messages
-        self._backprop = backprop
-        scores = np.bincount(graph.message_state, messages.to_variables, minlength=graph.first_state[-1])
-        self._log_normalisers = np.logaddexp.reduceat(scores, graph.first_state[:-1])
-        for index in np.flatnonzero(self._log_normalisers == -np.inf)[:1]:
-            raise ValueError(f"variable {graph.variables[index].name}: its factors together forbid every state")
-        self._beliefs: FloatArray = np.exp(scores - np.repeat(self._log_normalisers, np.diff(graph.first_state)))
+        self._compiled = compiled
+        self._slots = self._probabilities(outcome.totals)
+        for slot in np.flatnonzero(np.isnan(self._slots))[:1]:
+            variable = int(np.searchsorted(self._graph.first_slot, slot, side="right")) - 1
+            name = self._graph.variable_name(variable)
+            raise ValueError(f"variable {name}: its factors together forbid every state")
+
+    def _probabilities(self, totals: FloatArray) -> FloatArray:
+        """Of each slot: of ON, or of a state."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            on = 1.0 / (1.0 + np.exp(-totals))
+            if not self._graph.binary:
+                first = self._graph.first_slot[:-1]
+                widths = np.diff(self._graph.first_slot)
+                states = np.exp(totals - np.repeat(np.logaddexp.reduceat(totals, first), widths)) if len(first) else on
+                on = np.where(np.repeat(self._graph.states == 2, widths), on, states)
+        return np.asarray(on)
+
+    @property
+    def graph(self) -> CompiledGraph:
+        """The compiled graph; `graph.variables` and `graph.factors` list what there are beliefs about."""
+        if self._compiled is None:
+            raise ValueError("the graph was built of groups: it has no handles of variables and factors")
+        return self._compiled
 
     @property
     def iterations(self) -> int:
         """How often each message was sent."""
         return len(self.residuals)
 
+    @property
+    def on(self) -> FloatArray:
+        """(variables,) the belief in state 1 of each variable; 0 for one that has no such state."""
+        return self._state_one(self._slots)
+
+    def _state_one(self, slots: FloatArray) -> FloatArray:
+        if self._graph.binary:
+            return slots
+        first, states = self._graph.first_slot[:-1], self._graph.states
+        place = np.minimum(np.where(states == 2, first, first + 1), max(len(slots) - 1, 0))
+        return np.where(states == 1, 0.0, slots[place])
+
+    @property
+    def changes(self) -> FloatArray:
+        """(variables,) how much the last iteration changed the belief in state 1; infinite after a single one."""
+        if self.iterations < 2:
+            return np.full(len(self._graph.states), np.inf)
+        return np.abs(self.on - self._state_one(self._probabilities(self._outcome.before)))
+
+    def states(self, variable: int) -> FloatArray:
+        """The belief about the variable with a number: a (states,) array that sums to one."""
+        begin, end = self._graph.first_slot[variable : variable + 2].tolist()
+        if self._graph.states[variable] == 2:
+            total = self._outcome.totals[begin : begin + 1]
+            return np.exp(log_probabilities(total)).ravel()
+        return self._slots[begin:end].copy()
+
     def __getitem__(self, variable: Variable) -> FloatArray:
         """The belief about a variable, eq. (6): a (states,) array that sums to one."""
-        return self._beliefs[self._state_slice(variable)].copy()
+        return self.states(self.graph.variable_index(variable))
 
     def potentials(self, factor: Factor) -> FloatArray:
         """The log-potentials of a factor in this run."""
-        flat = self._potentials[self.graph.potential_slice(self.graph.factor_index(factor))]
-        return flat.reshape(factor.potentials.shape).copy()
+        place = self.graph.place(factor)
+        return self._potentials[place.group][place.potentials].reshape(factor.potentials.shape).copy()
 
     def factor(self, factor: Factor) -> FloatArray | list[FloatArray]:
         """The belief about a factor, eq. (7), normalised.
@@ -82,8 +125,25 @@ class Beliefs:
         of its variables, as it sees them.
         """
         if factor.structured is None:
-            return self._table(factor)
-        return self._structured(factor)[0]
+            return self.expectations(factor)
+        place = self.graph.place(factor)
+        self._possible(place.group)
+        sender, own = self._outcome.senders[place.group], self._graph.ranges[place.group]
+        joint = to_logs(sender, self._outcome.incoming[place.group]) + self._again(place.group)
+        flat = np.empty(self._graph.entry_count)
+        flat[own] = joint
+        beliefs = []
+        for edge in place.edges:
+            begin, end = self._graph.edges.first_entry[edge : edge + 2].tolist()
+            row = log_probabilities(flat[begin:end])[0] if self._graph.edges.states[edge] == 2 else flat[begin:end]
+            beliefs.append(np.exp(row - np.logaddexp.reduce(row)))
+        return beliefs
+
+    def _again(self, group: int) -> FloatArray:
+        """What a group would send next, in answer to the last messages."""
+        outgoing = np.empty_like(self._outcome.outgoing[group])
+        self._outcome.senders[group].send(self._outcome.incoming[group], outgoing, False)
+        return to_logs(self._outcome.senders[group], outgoing)
 
     def expectations(self, factor: Factor) -> FloatArray:
         """Gradient of the factor's log-partition, given its messages, with respect to its log-potentials.
@@ -91,104 +151,178 @@ class Beliefs:
         Of a table, this is its belief; of a structured factor, the expected number of times that it uses each
         of its log-potentials.
         """
-        if factor.structured is None:
-            return self._table(factor)
-        marginals, outgoing, backprop = self._structured(factor)
-        adjoint = np.zeros_like(outgoing)
-        adjoint[: len(marginals[0])] = marginals[0]
-        return backprop(adjoint)[1]
+        place = self.graph.place(factor)
+        self._possible(place.group)
+        flat = self._sums[place.group].expectations[place.potentials]
+        if np.isnan(flat).any():
+            raise ValueError(f"{factor.name}: the other factors leave it no joint state")
+        return flat.reshape(factor.potentials.shape).copy()
+
+    @property
+    def group_expectations(self) -> list[FloatArray]:
+        """The same for each group, in the order of its log-potentials."""
+        return [sums.expectations for sums in self._sums]
+
+    @cached_property
+    def _sums(self) -> list[Sums]:
+        outcome = self._outcome
+        return [
+            sender.sums(incoming, outgoing)
+            for sender, incoming, outgoing in zip(outcome.senders, outcome.incoming, outcome.outgoing, strict=True)
+        ]
 
     @cached_property
     def log_partition(self) -> float:
         """Bethe approximation of the log-partition; exact under the same conditions as the beliefs."""
-        graph, messages = self.graph, self._messages
-        # A factor's own log-partition can be read off any of its edges: the first will do.
-        first_edges = graph.first_edge[:-1]
-        sent = np.zeros_like(messages.to_factors)
-        send_sums(first_edges[~graph.is_structured], *graph.table_arrays, self._potentials, messages.to_factors, sent)
-        for index in np.flatnonzero(graph.is_structured).tolist():
-            outgoing, _ = structured_messages(graph, index, self._potentials, messages.to_factors)
-            sent[graph.message_slice(index)] = outgoing
-        of_factors = np.logaddexp.reduceat(messages.to_factors + sent, graph.first_message[:-1])[first_edges]
-        of_edges = np.logaddexp.reduceat(messages.to_factors + messages.to_variables, graph.first_message[:-1])
-        contradictory = (of_factors == -np.inf)[graph.edge_factor] | (of_edges == -np.inf)
-        for edge in np.flatnonzero(contradictory)[:1]:
-            _possible(-np.inf, graph.factors[graph.edge_factor[edge]])
-        return float(of_factors.sum() + self._log_normalisers.sum() - of_edges.sum())
+        graph, outcome = self._graph, self._outcome
+        total = 0.0
+        # Messages to variables as log-probabilities; those in ratios count with 1 for OFF, here and in their groups.
+        off, on = np.zeros(graph.slot_count), np.zeros(graph.slot_count)
+        for group, sender in enumerate(outcome.senders):
+            outgoing, slots = outcome.outgoing[group], graph.slots[group]
+            total += self._possible(group)
+            if sender.in_ratios:
+                logs = np.empty(graph.slot_count)
+                gather_ratios(slots, outgoing, np.empty(graph.slot_count), logs)
+                on += logs
+                continue
+            if graph.binary:
+                add_log_probabilities(slots, outgoing, off, on)
+                total -= self._agreeing(group, log_agreement(outcome.incoming[group], outgoing))
+                continue
+            binary = self._binary_slots[slots.view(np.int64)]
+            add_log_probabilities(slots[binary], outgoing[binary], off, on)
+            np.add.at(on, slots[~binary].view(np.int64), outgoing[~binary])
+            total -= self._edge_partitions(group, binary)
+        with np.errstate(invalid="ignore"):
+            of_variables = np.logaddexp(off, on)
+        if graph.binary:
+            return total + float(of_variables.sum())
+        first = graph.first_slot[:-1]
+        of_states = np.logaddexp.reduceat(on, first) if len(first) else np.zeros(0)
+        return total + float(np.where(graph.states == 2, of_variables[first], of_states).sum())
 
-    def backward(
-        self,
-        adjoints: Mapping[Variable, ArrayLike] | Mapping[Factor, ArrayLike] | Mapping[Variable | Factor, ArrayLike],
-    ) -> dict[Factor, FloatArray]:
+    @cached_property
+    def _binary_slots(self) -> BoolArray:
+        return np.repeat(self._graph.states == 2, np.diff(self._graph.first_slot))
+
+    def _edge_partitions(self, group: int, binary: BoolArray) -> float:
+        """The sum over a group's edges of the log-partition of both messages, all as probabilities."""
+        incoming, outgoing = self._outcome.incoming[group], self._outcome.outgoing[group]
+        joint = log_probabilities(incoming[binary]) + log_probabilities(outgoing[binary])
+        totals = np.logaddexp(joint[:, 0], joint[:, 1])
+        if not binary.all():
+            first, last = self._graph.first_edge[group : group + 2].tolist()
+            edges = np.arange(first, last)[self._graph.edges.states[first:last] != 2]
+            begin = self._graph.edges.first_entry[edges] - self._graph.ranges[group].start
+            both = np.where(binary, 0.0, incoming + outgoing)
+            sums = [
+                np.logaddexp.reduce(both[at : at + int(states)])
+                for at, states in zip(begin, self._graph.edges.states[edges], strict=True)
+            ]
+            totals = np.concatenate([totals, sums])
+        return self._agreeing(group, float(totals.sum()))
+
+    def _agreeing(self, group: int, log_agreement: float) -> float:
+        if log_agreement == -np.inf:
+            raise ValueError(f"{self._graph.factor_name(group, 0)}: the other factors leave it no joint state")
+        return log_agreement
+
+    def _possible(self, group: int) -> float:
+        """The log-partitions of a group's factors; ValueError if one of them is left without a joint state."""
+        log_partition = self._sums[group].log_partition
+        if log_partition > -np.inf:
+            return log_partition
+        graph = self._graph
+        for factor in range(int(graph.groups[group].edge_factor.max()) + 1):
+            alone, edges, own = graph.groups[group].subset(factor)
+            sender = alone.start(self._potentials[group][own])
+            flat = to_logs(self._outcome.senders[group], self._outcome.incoming[group])
+            first = graph.edges.first_entry - graph.ranges[group].start
+            numbers = edges + int(graph.first_edge[group])
+            entries = np.concatenate([np.arange(first[number], first[number + 1]) for number in numbers])
+            if sender.sums(flat[entries], np.zeros(len(entries))).log_partition == -np.inf:
+                raise ValueError(f"{graph.factor_name(group, factor)}: the other factors leave it no joint state")
+        raise ValueError(f"{graph.factor_name(group, 0)}: the other factors leave it no joint state")
+
+    @overload
+    def backward(self, adjoints: FloatArray) -> list[FloatArray]: ...
+    @overload
+    def backward(self, adjoints: _Owners) -> dict[Factor, FloatArray]: ...
+    def backward(self, adjoints: FloatArray | _Owners) -> list[FloatArray] | dict[Factor, FloatArray]:
         """Gradient of any function J of the beliefs with respect to every log-potential.
 
         Exact through all iterations, damping and early stopping.
 
         Args:
-            adjoints: {variable or table factor: dJ/d belief}, in the shape of that belief; zero where left out.
+            adjoints: {variable or table factor: dJ/d belief}, in the shape of that belief, zero where left out; or
+                (variables,) dJ/d on.
 
         Returns:
-            {factor: dJ/d log-potentials}, in the shape of those; zero where they are -inf.
+            {factor: dJ/d log-potentials}, in the shape of those; or a flat array for each group. Zero where they are
+            -inf.
 
         """
-        graph = self.graph
-        adjoint_states = np.zeros_like(self._beliefs)
-        adjoint_to_factors = np.zeros_like(self._messages.to_factors)
-        adjoint_tables = np.zeros_like(self._potentials)
-        for owner, adjoint in adjoints.items():
-            if isinstance(owner, Variable):
-                states = self._state_slice(owner)
-                adjoint_states[states] = _score_adjoint(self._beliefs[states], adjoint, owner.name)
-                continue
-            if owner.structured is not None:
-                raise ValueError(f"{owner.name}: give adjoints of its variables; it has no belief of its own")
-            index = graph.factor_index(owner)
-            score_adjoint = _score_adjoint(self._table(owner), adjoint, owner.name)
-            adjoint_tables[graph.potential_slice(index)] = score_adjoint.ravel()
-            axes = range(score_adjoint.ndim)
-            adjoint_to_factors[graph.message_slice(index)] = np.concatenate(
-                [score_adjoint.sum(axis=tuple(other for other in axes if other != axis)) for axis in axes]
-            )
-        flat = adjoint_tables + self._backprop(Messages(adjoint_to_factors, adjoint_states[graph.message_state]))
-        return {
-            factor: flat[graph.potential_slice(index)].reshape(factor.potentials.shape)
-            for index, factor in enumerate(graph.factors)
-        }
+        graph = self._graph
+        of_potentials = [np.zeros(group.potentials) for group in graph.groups]
+        of_incoming: list[FloatArray | None] = [None] * len(graph.groups)
+        of_slots = np.zeros(graph.slot_count)
+        if isinstance(adjoints, np.ndarray):
+            if adjoints.shape != graph.states.shape or not np.isfinite(adjoints).all():
+                raise ValueError(f"the adjoint must be finite and of shape {graph.states.shape}, got {adjoints}")
+            if graph.binary:
+                of_slots = adjoints * self._slots * self._off
+            else:
+                for variable in np.flatnonzero(adjoints).tolist():
+                    row = np.zeros(int(graph.states[variable]))
+                    row[1] = adjoints[variable]
+                    self._set(variable, row, of_slots)
+        else:
+            for owner, adjoint in adjoints.items():
+                if isinstance(owner, Variable):
+                    row = _checked(adjoint, (owner.states,), owner.name)
+                    self._set(self.graph.variable_index(owner), row, of_slots)
+                else:
+                    self._add_factor(owner, adjoint, of_incoming, of_potentials)
+        self._outcome.backward(of_slots, of_incoming, of_potentials)
+        for found, own in zip(of_potentials, self._potentials, strict=True):
+            found[own == -np.inf] = 0.0
+        return of_potentials if isinstance(adjoints, np.ndarray) else self.graph.by_factor(of_potentials)
 
-    def _state_slice(self, variable: Variable) -> slice:
-        first, last = self.graph.first_state[self.graph.variable_index(variable) :][:2].tolist()
-        return slice(first, last)
+    @cached_property
+    def _off(self) -> FloatArray:
+        with np.errstate(over="ignore"):
+            return np.asarray(1.0 / (1.0 + np.exp(self._outcome.totals)))
 
-    def _table(self, factor: Factor) -> FloatArray:
-        """The joint belief of a table factor."""
-        score = self.potentials(factor)
-        incoming = self._messages.to_factors[self.graph.message_slice(self.graph.factor_index(factor))]
-        for axis, message in enumerate(_split(incoming, factor)):
-            score += message.reshape([-1 if other == axis else 1 for other in range(score.ndim)])
-        return np.asarray(np.exp(score - _possible(np.logaddexp.reduce(score, axis=None), factor)))
+    def _set(self, variable: int, adjoint: FloatArray, of_slots: FloatArray) -> None:
+        """From the adjoint of a variable's belief to that of the log-scores that were normalised to it."""
+        belief = self.states(variable)
+        of_scores = belief * (adjoint - np.sum(belief * adjoint))
+        begin, end = self._graph.first_slot[variable : variable + 2].tolist()
+        of_slots[begin:end] = of_scores[1:] if len(belief) == 2 else of_scores
 
-    def _structured(self, factor: Factor) -> tuple[list[FloatArray], FloatArray, FactorBackprop]:
-        """Marginals, outgoing messages and the function that differentiates these, of a structured factor."""
-        index = self.graph.factor_index(factor)
-        outgoing, backprop = structured_messages(self.graph, index, self._potentials, self._messages.to_factors)
-        scores = _split(self._messages.to_factors[self.graph.message_slice(index)] + outgoing, factor)
-        marginals = [np.exp(score - _possible(np.logaddexp.reduce(score), factor)) for score in scores]
-        return marginals, outgoing, backprop
+    def _add_factor(
+        self, factor: Factor, adjoint: ArrayLike, of_incoming: list[FloatArray | None], of_potentials: list[FloatArray]
+    ) -> None:
+        if factor.structured is not None:
+            raise ValueError(f"{factor.name}: give adjoints of its variables; it has no belief of its own")
+        place, belief = self.graph.place(factor), self.expectations(factor)
+        array = _checked(adjoint, belief.shape, factor.name)
+        of_scores = belief * (array - np.sum(belief * array))
+        of_potentials[place.group][place.potentials] += of_scores.ravel()
+        own = self._graph.ranges[place.group]
+        flat = of_incoming[place.group]
+        if flat is None:
+            flat = of_incoming[place.group] = np.zeros(own.stop - own.start)
+        for axis, edge in enumerate(place.edges):
+            others = tuple(other for other in range(belief.ndim) if other != axis)
+            begin, end = (self._graph.edges.first_entry[edge : edge + 2] - own.start).tolist()
+            of_states = of_scores.sum(axis=others)
+            flat[begin:end] += of_states[1:] if belief.shape[axis] == 2 else of_states
 
 
-def _split(messages: FloatArray, factor: Factor) -> list[FloatArray]:
-    return np.split(messages, np.cumsum([variable.states for variable in factor.variables])[:-1])
-
-
-def _possible(log_normaliser: float, factor: Factor) -> float:
-    if log_normaliser == -np.inf:
-        raise ValueError(f"{factor.name}: the other factors leave it no joint state")
-    return log_normaliser
-
-
-def _score_adjoint(belief: FloatArray, adjoint: ArrayLike, name: str) -> FloatArray:
-    """Adjoint of the log-scores that were normalised to a belief."""
+def _checked(adjoint: ArrayLike, shape: tuple[int, ...], name: str) -> FloatArray:
     array = np.asarray(adjoint, dtype=np.float64)
-    if array.shape != belief.shape or not np.all(np.isfinite(array)):
-        raise ValueError(f"{name}: the adjoint must be finite and of shape {belief.shape}, got {array}")
-    return np.asarray(belief * (array - np.sum(belief * array)))
+    if array.shape != shape or not np.all(np.isfinite(array)):
+        raise ValueError(f"{name}: the adjoint must be finite and of shape {shape}, got {array}")
+    return array

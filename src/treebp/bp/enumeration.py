@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from treebp._types import FloatArray
-from treebp.bp.compiled import CompiledGraph
-from treebp.bp.factor_graph import FactorGraph
+from treebp.bp.factor_graph import CompiledGraph, FactorGraph
 from treebp.bp.factor_handle import Factor
 from treebp.bp.factors.protocol import StructuredFactor
 from treebp.bp.variables import Variable
@@ -55,7 +54,7 @@ class Enumeration:
 
     def factor(self, factor: Factor) -> FloatArray | list[FloatArray]:
         """The joint marginal of a table factor's variables, or a list of those of a structured factor's."""
-        self._graph.factor_index(factor)
+        self._graph.place(factor)
         if factor.structured is not None:
             return [self[variable] for variable in factor.variables]
         return self._marginal(factor.variables)
@@ -95,8 +94,9 @@ def enumerate_graph(graph: FactorGraph, potentials: Mapping[Factor, ArrayLike] |
         )
     flat = compiled.potentials(potentials)
     log_joint = np.zeros(shape)
-    for index, factor in enumerate(compiled.factors):
-        table = flat[compiled.potential_slice(index)].reshape(factor.potentials.shape)
+    for factor in compiled.factors:
+        place = compiled.place(factor)
+        table = flat[place.group][place.potentials].reshape(factor.potentials.shape)
         if factor.structured is not None:
             table = explicit_table(factor.structured, table)
         axes = [compiled.variable_index(variable) for variable in factor.variables]

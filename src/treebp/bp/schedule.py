@@ -1,97 +1,98 @@
 """In which order belief propagation sends its messages."""
 
-from collections import deque
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Collection
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from treebp._types import IntArray
-from treebp.bp.compiled import CompiledGraph
+from treebp.bp.graph import Graph
+from treebp.kernels.schedule import edge_depths
 
 Schedule: TypeAlias = Literal["serial", "parallel"]
 
 
-@dataclass(frozen=True)
-class Phase:
-    """Messages that do not depend on each other and are sent at once."""
+class GroupStep(NamedTuple):
+    """Messages of whole groups that do not depend on each other: from variables to these groups, or the other way."""
 
     from_variables: bool
-    edges: IntArray  # all edges along which a message is sent; edges of one variable are neighbours
-    entries: IntArray  # the entries of those messages
-    table_edges: IntArray  # the edges whose sender is a table
-    structured: tuple[int, ...]  # the senders that are structured factors
+    groups: tuple[int, ...]
 
 
-def phases(graph: CompiledGraph, schedule: Schedule) -> list[Phase]:
-    """One iteration: each message of the graph is sent once."""
-    if schedule == "parallel":
-        every = np.arange(len(graph.edge_factor))
-        return [_phase(graph, every, True), _phase(graph, every, False)]
-    if schedule == "serial":
-        return _serial(graph)
-    raise ValueError(f"schedule {schedule!r}: 'serial' or 'parallel' expected")
+class GroupPlan(tuple[GroupStep, ...]):
+    """One iteration, whole groups at a time."""
+
+    def without(self, groups: Collection[int]) -> "GroupPlan":
+        """The same without some groups."""
+        steps = (GroupStep(step.from_variables, tuple(k for k in step.groups if k not in groups)) for step in self)
+        return GroupPlan(step for step in steps if step.groups)
 
 
-def _serial(graph: CompiledGraph) -> list[Phase]:
+class EdgePhase(NamedTuple):
+    """Messages along some edges that do not depend on each other."""
+
+    from_variables: bool
+    edges: IntArray
+
+
+class EdgePlan(tuple[EdgePhase, ...]):
+    """One iteration, phase by phase."""
+
+
+def plan(graph: Graph, schedule: Schedule) -> GroupPlan | EdgePlan:
+    """One iteration: each message of the graph is sent once; whole groups at a time where the schedule allows it."""
+    if schedule not in ("serial", "parallel"):
+        raise ValueError(f"schedule {schedule!r}: 'serial' or 'parallel' expected")
+    if schedule not in graph.plans:
+        graph.plans[schedule] = _serial(graph) if schedule == "serial" else _parallel(graph)
+    found: GroupPlan | EdgePlan = graph.plans[schedule]
+    return found
+
+
+def _parallel(graph: Graph) -> GroupPlan:
+    every = tuple(range(len(graph.groups)))
+    return GroupPlan([GroupStep(True, every), GroupStep(False, every)])
+
+
+def _serial(graph: Graph) -> GroupPlan | EdgePlan:
     """From the leaves to the root, then back (the paper's footnote on serial order).
 
-    Depth is the distance from the root in a breadth-first spanning tree. Nodes of one depth are never
-    neighbours, so all messages from one depth to the next may be sent at once, in any graph.
+    Nodes of one depth are never neighbours, so all messages from one depth to the next may be sent at once.
     """
-    deeper_end = _depths(graph)
-    order = np.argsort(deeper_end, kind="stable")
-    levels, first = np.unique(deeper_end[order], return_index=True)
-    by_level = list(zip(levels.tolist(), np.split(order, first[1:]), strict=False))
-    up = [_phase(graph, edges, level % 2 == 1) for level, edges in reversed(by_level)]
-    down = [_phase(graph, edges, level % 2 == 0) for level, edges in by_level]
-    return up + down
+    levels = _group_levels(graph)
+    if levels is not None:
+        by_level: dict[int, list[int]] = {}
+        for group, level in enumerate(levels):
+            by_level.setdefault(level, []).append(group)
+        order = sorted(by_level)
+        up = [GroupStep(level % 2 == 1, tuple(by_level[level])) for level in reversed(order)]
+        return GroupPlan(up + [GroupStep(level % 2 == 0, tuple(by_level[level])) for level in order])
+    depths = _depths(graph)
+    edges = np.argsort(depths, kind="stable")
+    found, first = np.unique(depths[edges], return_index=True)
+    by_depth = list(zip(found.tolist(), np.split(edges, first[1:]), strict=False))
+    phases = [EdgePhase(depth % 2 == 1, sent) for depth, sent in reversed(by_depth)]
+    return EdgePlan(phases + [EdgePhase(depth % 2 == 0, sent) for depth, sent in by_depth])
 
 
-def _depths(graph: CompiledGraph) -> IntArray:
-    """Depth of each edge's deeper end: even if that is a factor, odd if it is a variable.
-
-    Each connected component has a root: its structured factor with most variables, at depth 0; without any,
-    its first variable, at depth 1.
-    """
-    structured = np.flatnonzero(graph.is_structured)
-    widest_first = structured[np.argsort(-np.diff(graph.first_edge)[structured], kind="stable")]
-    factor_depth = np.full(len(graph.factors), -1)
-    variable_depth = np.full(len(graph.variables), -1)
-    roots = [(True, factor) for factor in widest_first.tolist()]
-    roots += [(False, variable) for variable in range(len(graph.variables))]
-    for is_factor, root in roots:
-        depth = factor_depth if is_factor else variable_depth
-        if depth[root] >= 0:
-            continue
-        depth[root] = 0 if is_factor else 1
-        queue = deque([(is_factor, root)])
-        while queue:
-            is_factor, node = queue.popleft()
-            if is_factor:
-                here, there = factor_depth, variable_depth
-                edges = graph.edge_variable[graph.first_edge[node] : graph.first_edge[node + 1]]
-            else:
-                here, there = variable_depth, factor_depth
-                first, last = graph.first_variable_edge[node : node + 2]
-                edges = graph.edge_factor[graph.variable_edges[first:last]]
-            for neighbour in edges[there[edges] < 0].tolist():
-                there[neighbour] = here[node] + 1
-                queue.append((not is_factor, neighbour))
-    deeper_end: IntArray = np.maximum(factor_depth[graph.edge_factor], variable_depth[graph.edge_variable])
-    return deeper_end
+def _group_levels(graph: Graph) -> list[int] | None:
+    """The depth of each group's edges, or None if a group has edges of several depths."""
+    structured = [number for number, group in enumerate(graph.groups) if group.structured]
+    if len(structured) == 1 and graph.one_to_one[structured[0]]:
+        # A parser's graph: every variable hangs on one structured factor, and all other factors on the variables.
+        return [1 if number == structured[0] else 2 for number in range(len(graph.groups))]
+    depths = _depths(graph)
+    levels = []
+    for begin, end in zip(graph.first_edge[:-1].tolist(), graph.first_edge[1:].tolist(), strict=True):
+        if begin == end:
+            levels.append(0)
+        elif (depths[begin:end] == depths[begin]).all():
+            levels.append(int(depths[begin]))
+        else:
+            return None
+    return levels
 
 
-def _phase(graph: CompiledGraph, edges: IntArray, from_variables: bool) -> Phase:
-    edges = edges[np.argsort(graph.edge_variable[edges], kind="stable")] if from_variables else edges
-    sizes = graph.first_message[edges + 1] - graph.first_message[edges]
-    offsets = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    by_structured = graph.is_structured[graph.edge_factor[edges]]
-    structured = [] if from_variables else np.unique(graph.edge_factor[edges[by_structured]]).tolist()
-    return Phase(
-        from_variables=from_variables,
-        edges=edges,
-        entries=np.repeat(graph.first_message[edges], sizes) + offsets,
-        table_edges=edges[:0] if from_variables else edges[~by_structured],
-        structured=tuple(structured),
-    )
+def _depths(graph: Graph) -> IntArray:
+    factors = int(graph.edge_factor.max(initial=-1)) + 1
+    return edge_depths(graph.edge_variable, graph.edge_factor, graph.structured_edges, len(graph.states), factors)

@@ -6,7 +6,8 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from treebp.benchmarks import Comparison, Measurement, Run, compare
-from treebp.benchmarks.pictures import growth_picture, stages_picture
+from treebp.benchmarks.measurement import growth_exponent
+from treebp.drawing.timings import Timing, growth_picture, stages_picture
 
 
 def print_facts(console: Console, run: Run) -> None:
@@ -47,11 +48,17 @@ def write_pictures(path: Path, run: Run) -> list[Path]:
     """Draw what the run has figures for, beside its file."""
     written = []
     if stages := run.of("stages"):
-        written.append(_write(path.with_name(f"{path.stem}-stages.svg"), stages_picture(stages)))
+        written.append(_write(path.with_name(f"{path.stem}-stages.svg"), stages_picture(_timings(stages))))
     if growth := [one for one in run.of("growth") if one.name.endswith(" words")]:
         lengths = [int(one.name.split()[0]) for one in growth]
-        written.append(_write(path.with_name(f"{path.stem}-growth.svg"), growth_picture(lengths, growth)))
+        exponent = growth_exponent(lengths, [one.median for one in growth])
+        picture = growth_picture(lengths, _timings(growth), exponent)
+        written.append(_write(path.with_name(f"{path.stem}-growth.svg"), picture))
     return written
+
+
+def _timings(measurements: list[Measurement]) -> list[Timing]:
+    return [Timing(one.name, one.median, one.quartiles) for one in measurements]
 
 
 def _write(path: Path, svg: str) -> Path:

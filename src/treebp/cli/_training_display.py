@@ -7,7 +7,8 @@ from pathlib import Path
 from rich.console import Console
 
 from treebp.cli._progress import WordsBar
-from treebp.parsing.training import EpochReport, Progress
+from treebp.parsing.reports import EpochReport
+from treebp.training.progress import Progress
 
 _COLUMNS = "{:>5}  {:<9}  {:>10}  {:>7}  {:>7}  {:>8}  {:>8}  {}"
 _TITLES = ("epoch", "objective", "value", "dev UAS", "dev LAS", "words/s", "rate", "")

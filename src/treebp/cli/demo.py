@@ -44,18 +44,19 @@ def demo(
     """
     from rich.console import Console
 
-    from treebp.cli._demo_page import Row, page, score_plot, score_table, tree_text
     from treebp.cli._progress import WordsBar, announce_compilation
     from treebp.data.conll import write_conll
     from treebp.data.embedded import embedded_treebank
     from treebp.data.evaluation import evaluate
-    from treebp.kernels.second_order import forward
+    from treebp.drawing.demo_page import Row, demo_page, score_plot, score_table
+    from treebp.drawing.terminal import tree_text
+    from treebp.kernels.tree_group import send_trees
     from treebp.parsing.config import Config
 
     output.mkdir(parents=True, exist_ok=True)
     console = Console(highlight=False, markup=False)
     console.print(_INTENT + "\n")
-    announce_compilation(console, forward)
+    announce_compilation(console, send_trees)
     train, dev, test = embedded_treebank("train")[:SENTENCES], embedded_treebank("dev"), embedded_treebank("test")
     for name, sentences in (("train", train), ("dev", dev), ("test", test)):
         write_conll(output / f"{name}.conllu", sentences)
@@ -95,22 +96,19 @@ def demo(
     plot, report = output / "accuracy.svg", output / "index.html"
     commands = _next_commands(output, model)
     plot.write_text(score_plot(rows), encoding="utf-8")
-    report.write_text(page(_INTENT, rows, tree, commands), encoding="utf-8")
+    report.write_text(demo_page(_INTENT, rows, tree, commands), encoding="utf-8")
     console.print(f"In {output}: index.html (this report), accuracy.svg, demo.model, and the treebank.\nNext:")
     for command in commands:
         console.print(f"  {command}", soft_wrap=True)
 
 
 def _trained(config: "Config", train: "list[Sentence]", dev: "list[Sentence]", bar: "WordsBar") -> "Parser":
-    from treebp.parsing.parser import Parser
-    from treebp.parsing.training import Progress
+    from treebp.training import Progress, fit
 
     def start(what: str, words: int) -> None:
         bar.start(f"{config.objective.upper()}, iterations: {config.iterations}, {what}", words)
 
-    parser = Parser(config)
-    parser.fit(train, dev, progress=Progress(start, bar.advance))
-    return parser
+    return fit(train, dev, config, progress=Progress(start, bar.advance))
 
 
 def _next_commands(folder: Path, model: Path) -> list[str]:

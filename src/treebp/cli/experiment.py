@@ -49,7 +49,7 @@ def experiment(
     from treebp.cli._experiment_display import ExperimentDisplay
     from treebp.cli._progress import announce_compilation
     from treebp.experiments import append_results, make_plan, run_cells, write_reports
-    from treebp.kernels.second_order import forward
+    from treebp.kernels.tree_group import send_trees
 
     try:
         plan = make_plan(
@@ -68,7 +68,7 @@ def experiment(
     console = Console(markup=False, highlight=False, soft_wrap=True)
     console.print(f"{len(plan.cells)} training runs, {len(plan.cells) - len(missing)} of them done already")
     if missing:
-        announce_compilation(console, forward)
+        announce_compilation(console, send_trees)
     with ExperimentDisplay(console, len(missing)) as display:
         for news in run_cells(plan.name, missing, plan.treebanks, jobs=jobs or os.cpu_count() or 1):
             if news.result:

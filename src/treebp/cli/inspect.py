@@ -28,11 +28,11 @@ def inspect(
     # Slow to load, so only when all is well so far.
     from rich.console import Console
 
-    from treebp.cli._inspect_page import page
     from treebp.cli._progress import announce_compilation
     from treebp.data.conll import read_conll
     from treebp.data.files import open_writing
-    from treebp.kernels.second_order import forward
+    from treebp.drawing.inspect_page import inspect_page
+    from treebp.kernels.tree_group import send_trees
     from treebp.parsing.inspection import Inspection
     from treebp.parsing.parser import Parser
 
@@ -40,8 +40,8 @@ def inspect(
     sentences = list(islice(read_conll(source, encoding=encoding), sentence))
     if len(sentences) < sentence:
         raise typer.BadParameter(f"{source} has {len(sentences):,} sentences.", param_hint="--sentence")
-    announce_compilation(Console(stderr=True, markup=False, highlight=False, soft_wrap=True), forward)
-    text = page(Inspection.of(parser, sentences[-1]), number=sentence, model=model.name)
+    announce_compilation(Console(stderr=True, markup=False, highlight=False, soft_wrap=True), send_trees)
+    text = inspect_page(Inspection.of(parser, sentences[-1]), number=sentence, model=model.name)
     with open_writing(output) as stream:
         stream.write(text.encode())
     typer.echo(f"written: {output}", err=True)

@@ -43,12 +43,12 @@ def parse(
     from treebp.data.conll import read_conll, write_conll
     from treebp.data.errors import TreebankError
     from treebp.data.sentence import Format, Sentence
-    from treebp.kernels.second_order import forward
+    from treebp.kernels.tree_group import send_trees
     from treebp.parsing.parser import Parser
 
     console = Console(stderr=True, markup=False, highlight=False, soft_wrap=True)
     parser = Parser.load(model)
-    announce_compilation(console, forward)
+    announce_compilation(console, send_trees)
     size = os.path.getsize(source) if os.path.isfile(source) else 0
     words = done = 0
 

@@ -31,7 +31,7 @@ def train(
     ] = None,
     objective: Annotated[str | None, typer.Option(metavar="cll|l2|ar|l2+ar", help="What to train for.")] = None,
     factors: Annotated[
-        str | None, typer.Option(metavar="grandparent,sibling", help='Factors on pairs of arcs; "" for none.')
+        str | None, typer.Option(metavar="grandparent,sibling,...", help='Factors on several arcs; "" for none.')
     ] = None,
     iterations: Annotated[int | None, typer.Option(help="Iterations of belief propagation.")] = None,
     inference: Annotated[str | None, typer.Option(metavar="bp|exact", help="How to infer beliefs.")] = None,
@@ -70,19 +70,18 @@ def train(
     from treebp.cli._progress import WordsBar, announce_compilation
     from treebp.cli._training_display import TrainingDisplay
     from treebp.data.conll import read_conll
-    from treebp.kernels.second_order import forward
-    from treebp.parsing.parser import Parser
+    from treebp.kernels.tree_group import send_trees
+    from treebp.training import fit
 
     sentences = list(read_conll(source, encoding=encoding, require_heads=True))
     development = list(read_conll(dev, encoding=encoding, require_heads=True)) if dev else None
     resolved.write_text(run.to_toml(), encoding="utf-8")
     console = Console(markup=False, highlight=False, soft_wrap=True)
-    announce_compilation(console, forward)
-    parser = Parser(run)
+    announce_compilation(console, send_trees)
     try:
         with WordsBar(console) as bar:
             display = TrainingDisplay(console, bar, log)
-            parser.fit(sentences, development, threads=threads, progress=display.progress, checkpoint=checkpoint)
+            parser = fit(sentences, development, run, threads=threads, progress=display.progress, checkpoint=checkpoint)
         parser.save(output)
     except (KeyboardInterrupt, SystemError):  # the latter is Ctrl-C inside a compiled kernel
         again = [*sys.argv[1:], *([] if resume else ["--resume"])]

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from treebp.drawing.heat_table import Shade, heat_table
 from treebp.experiments.cells import Result
-from treebp.experiments.heat_table import Shade, heat_table
 from treebp.experiments.summary import (
     MISSING,
     Settings,

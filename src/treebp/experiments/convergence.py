@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from treebp.drawing.line_plot import line_plot, stacked
 from treebp.experiments.cells import CurvePoint, Result
-from treebp.experiments.plot import line_plot, stacked
 from treebp.experiments.summary import MISSING, Settings, Spread, markdown_table, score_text, select, spread
 
 _Measure = Callable[[CurvePoint], float | None]

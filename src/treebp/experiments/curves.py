@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from treebp.drawing.line_plot import line_plot, stacked
 from treebp.experiments.cells import Result
-from treebp.experiments.plot import line_plot, stacked
 from treebp.experiments.summary import (
     Settings,
     Spread,

@@ -17,8 +17,8 @@ from treebp.experiments.cells import Cell, CurvePoint, Result
 from treebp.experiments.treebanks import Treebank
 from treebp.parsing.parse import Parse
 from treebp.parsing.parser import Parser
-from treebp.parsing.preparation import Prepared, prepare
-from treebp.parsing.training import EpochReport, Progress
+from treebp.parsing.reports import EpochReport
+from treebp.training import Prepared, Progress, fit, prepare
 
 
 class Runner:
@@ -38,15 +38,14 @@ class Runner:
         def epoch(report: EpochReport) -> None:
             tell(f"{report.objective} epoch {report.epoch}, dev UAS {report.dev_uas:.2f}")
 
-        parser = Parser(cell.config)
         began = process_time()
-        reports = parser.fit(prepared=shared.prepared, threads=1, progress=Progress(epoch=epoch))
+        parser = fit(config=cell.config, prepared=shared.prepared, threads=1, progress=Progress(epoch=epoch))
         seconds = process_time() - began
         scores, _ = _scored(parser, shared.test)
         return Result(
             experiment=experiment,
             cell=cell,
-            dev_uas=round(max(report.dev_uas for report in reports), 3),
+            dev_uas=round(max(report.dev_uas for report in parser.reports), 3),
             test_las=round(scores.las, 3) if cell.config.labels else None,
             words=scores.words.tolist(),
             wrong=(scores.words - scores.correct_heads).tolist(),

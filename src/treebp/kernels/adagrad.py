@@ -13,7 +13,8 @@ from treebp.kernels._jit import kernel
 from treebp.kernels.prefetch import prefetch
 
 SQUARES, DECAYED = 0, 1
-CATCH_UP = 127  # no weight may miss more steps of decay than this
+_BITS = 7  # of the number of steps of decay that a weight may miss
+CATCH_UP = (1 << _BITS) - 1
 _DELTA = 1e-6
 _AHEAD = 32  # weights that are asked for before they are used
 
@@ -64,20 +65,27 @@ def update(
         g = gradient[f] * scale
         if g == 0.0:
             continue
-        x = decayed(weights[f], state[f, SQUARES], step - int(state[f, DECAYED]), rate * decay)
+        x = decayed(weights[f], state[f, SQUARES], step - int(state[f, DECAYED]), rate * decay, _BITS)
         gradient[f] = 0.0
         state[f, SQUARES] += g * g
         state[f, DECAYED] = step + 1
-        h = _DELTA + math.sqrt(state[f, SQUARES])
-        weights[f] = (h * x - rate * g) / (h + rate * decay)
+        keep, move = keep_and_move(state[f, SQUARES], rate, decay)
+        weights[f] = keep * x - move * g
 
 
 @kernel
-def decayed(x: float, squares: float, steps: int, decay: float) -> float:
-    """x after some steps, at most CATCH_UP, of nothing but decay."""
+def keep_and_move(squares: float, rate: float, decay: float) -> tuple[float, float]:
+    """What a weight and its gradient are multiplied by in a step: x <- keep x - move g."""
+    h = _DELTA + math.sqrt(squares)
+    return h / (h + rate * decay), rate / (h + rate * decay)
+
+
+@kernel
+def decayed(x: float, squares: float, steps: int, decay: float, bits: int) -> float:
+    """x after some steps, fewer than 2**bits, of nothing but decay."""
     h = _DELTA + math.sqrt(squares)
     factor = h / (h + decay)
-    for bit in range(7):  # the same few operations for all, without a branch that depends on memory
+    for bit in range(bits):  # the same few operations for all, without a branch that depends on memory
         x *= factor if (steps >> bit) & 1 else 1.0
         factor *= factor
     return x
@@ -88,5 +96,5 @@ def catch_up(weights: AnyArray, state: AnyArray, decay: float, step: int) -> Non
     """Apply all decay that is still due."""
     for f in range(len(weights)):
         if weights[f] != 0.0:
-            weights[f] = decayed(weights[f], state[f, SQUARES], step - int(state[f, DECAYED]), decay)
+            weights[f] = decayed(weights[f], state[f, SQUARES], step - int(state[f, DECAYED]), decay, _BITS)
         state[f, DECAYED] = step

@@ -1,4 +1,4 @@
-"""Which arcs and which pairs of arcs a sentence's factor graph has."""
+"""Which arcs a sentence's factor graph has."""
 
 import numpy as np
 
@@ -74,51 +74,3 @@ def list_arcs(keep: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
                 a += 1
         starts[modifier] = a
     return heads, modifiers, starts
-
-
-@kernel
-def list_pairs(
-    heads: IntArray, modifiers: IntArray, starts: IntArray, sibling: bool, grandparent: bool, projective: bool
-) -> tuple[IntArray, IntArray, IntArray, int]:
-    """Pairs of arcs with a factor: their indices, the three positions of each, and how many are siblings.
-
-    Siblings come first, as (head, modifier, sibling) with modifier < sibling; then (grandparent, head, modifier).
-    Pairs that no projective tree can hold are left out where the tree is projective.
-    """
-    size = len(starts)
-    below = np.zeros(size + 1, np.int64)  # arcs by head: those of h are by_head[below[h]] to by_head[below[h + 1] - 1]
-    for a in range(len(heads)):
-        below[heads[a] + 1] += 1
-    below = np.cumsum(below)
-    by_head = np.empty(len(heads), np.int64)
-    fill = below.copy()
-    for a in range(len(heads)):
-        by_head[fill[heads[a]]] = a
-        fill[heads[a]] += 1
-    most = 0
-    for h in range(size):
-        children = below[h + 1] - below[h]
-        parents = starts[h] - starts[h - 1] if h > 0 else 0
-        most += sibling * (children * (children - 1) // 2) + grandparent * children * parents
-    first, second = np.empty(most, np.int64), np.empty(most, np.int64)
-    triples = np.empty((most, 3), np.int64)
-    p = 0
-    if sibling:
-        for h in range(size):
-            for i in range(below[h], below[h + 1]):
-                for j in range(i + 1, below[h + 1]):
-                    first[p], second[p] = by_head[i], by_head[j]
-                    triples[p] = h, modifiers[by_head[i]], modifiers[by_head[j]]
-                    p += 1
-    siblings = p
-    if grandparent:
-        for h in range(1, size):
-            for a in range(starts[h - 1], starts[h]):
-                g = heads[a]
-                for j in range(below[h], below[h + 1]):
-                    m = modifiers[by_head[j]]
-                    if m != g and not (projective and min(h, m) < g < max(h, m)):
-                        first[p], second[p] = a, by_head[j]
-                        triples[p] = g, h, m
-                        p += 1
-    return first[:p], second[:p], triples[:p], siblings

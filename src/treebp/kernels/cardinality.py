@@ -1,42 +1,49 @@
-"""Messages of a factor that depends on how many binary variables are ON."""
+"""Messages of factors that depend on how many binary variables are ON.
+
+Factor f has the rows ``first[f]`` to ``first[f + 1] - 1`` of (variables, 2) arrays, OFF and ON, and one row more of the
+sums that are kept, from ``first[f] + f`` on.
+"""
 
 import math
 
 import numpy as np
 
-from treebp._types import FloatArray
+from treebp._types import FloatArray, IntArray
 from treebp.kernels._jit import kernel
 from treebp.kernels.log_sums import log_add
 
 
 @kernel
-def count_messages(incoming: FloatArray, counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def count_messages(
+    first: IntArray, incoming: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Messages to the variables, and the sums from which they were computed.
 
-    `incoming` is (variables, 2), OFF and ON; `counts` the log-potential of 0, 1, ... ON variables, as many
-    as are allowed. `before[i, c]` sums over the variables before i, c of which are ON; `after[i, c]` over
-    variable i and those behind it, times the log-potential, if c were ON before.
+    `weights` are the log-weights of 0, 1, ... ON variables, as many as are allowed. `before[i, c]` sums over the
+    variables before i, c of which are ON; `after[i, c]` over variable i and those behind it, times the weight, if c
+    were ON before.
     """
-    variables, limit = len(incoming), len(counts)
-    before = np.full((variables + 1, limit), -np.inf)
-    after = np.full((variables + 1, limit), -np.inf)
-    outgoing = np.full((variables, 2), -np.inf)
-    before[0, 0] = 0.0
-    for i in range(variables):
+    limit, rows = len(weights), len(incoming) + len(first) - 1
+    before, after = np.full((rows, limit), -np.inf), np.full((rows, limit), -np.inf)
+    outgoing = np.full((len(incoming), 2), -np.inf)
+    for f in range(len(first) - 1):
+        begin, end = first[f], first[f + 1]
+        before[begin + f, 0] = 0.0
+        for i in range(begin, end):
+            for count in range(limit):
+                before[i + f + 1, count] = before[i + f, count] + incoming[i, 0]
+                if count > 0:
+                    on = before[i + f, count - 1] + incoming[i, 1]
+                    before[i + f + 1, count] = log_add(before[i + f + 1, count], on)
         for count in range(limit):
-            before[i + 1, count] = before[i, count] + incoming[i, 0]
-            if count > 0:
-                on = before[i, count - 1] + incoming[i, 1]
-                before[i + 1, count] = log_add(before[i + 1, count], on)
-    for count in range(limit):
-        after[variables, count] = counts[count]
-    for i in range(variables - 1, -1, -1):
-        for count in range(limit):
-            after[i, count] = after[i + 1, count] + incoming[i, 0]
-            outgoing[i, 0] = log_add(outgoing[i, 0], before[i, count] + after[i + 1, count])
-            if count + 1 < limit:
-                after[i, count] = log_add(after[i, count], after[i + 1, count + 1] + incoming[i, 1])
-                outgoing[i, 1] = log_add(outgoing[i, 1], before[i, count] + after[i + 1, count + 1])
+            after[end + f, count] = weights[count]
+        for i in range(end - 1, begin - 1, -1):
+            for count in range(limit):
+                after[i + f, count] = after[i + f + 1, count] + incoming[i, 0]
+                outgoing[i, 0] = log_add(outgoing[i, 0], before[i + f, count] + after[i + f + 1, count])
+                if count + 1 < limit:
+                    after[i + f, count] = log_add(after[i + f, count], after[i + f + 1, count + 1] + incoming[i, 1])
+                    outgoing[i, 1] = log_add(outgoing[i, 1], before[i + f, count] + after[i + f + 1, count + 1])
     return outgoing, before, after
 
 
@@ -47,6 +54,7 @@ def _share(term: float, total: float) -> float:
 
 @kernel
 def count_messages_backward(
+    first: IntArray,
     incoming: FloatArray,
     outgoing: FloatArray,
     before: FloatArray,
@@ -54,28 +62,30 @@ def count_messages_backward(
     adjoint_outgoing: FloatArray,
 ) -> FloatArray:
     """Adjoint of `incoming`, given that of `outgoing`."""
-    variables, limit = len(incoming), before.shape[1]
+    limit = before.shape[1]
     adjoint_before, adjoint_after = np.zeros_like(before), np.zeros_like(after)
     adjoint_incoming = np.zeros_like(incoming)
-    for i in range(variables):
-        for on in range(2):
-            for count in range(limit - on):
-                term = before[i, count] + after[i + 1, count + on]
-                part = adjoint_outgoing[i, on] * _share(term, outgoing[i, on])
-                adjoint_before[i, count] += part
-                adjoint_after[i + 1, count + on] += part
-    for i in range(variables):
-        for on in range(2):
-            for count in range(limit - on):
-                term = after[i + 1, count + on] + incoming[i, on]
-                part = adjoint_after[i, count] * _share(term, after[i, count])
-                adjoint_after[i + 1, count + on] += part
-                adjoint_incoming[i, on] += part
-    for i in range(variables - 1, -1, -1):
-        for on in range(2):
-            for count in range(limit - on):
-                term = before[i, count] + incoming[i, on]
-                part = adjoint_before[i + 1, count + on] * _share(term, before[i + 1, count + on])
-                adjoint_before[i, count] += part
-                adjoint_incoming[i, on] += part
+    for f in range(len(first) - 1):
+        begin, end = first[f], first[f + 1]
+        for i in range(begin, end):
+            for on in range(2):
+                for count in range(limit - on):
+                    term = before[i + f, count] + after[i + f + 1, count + on]
+                    part = adjoint_outgoing[i, on] * _share(term, outgoing[i, on])
+                    adjoint_before[i + f, count] += part
+                    adjoint_after[i + f + 1, count + on] += part
+        for i in range(begin, end):
+            for on in range(2):
+                for count in range(limit - on):
+                    term = after[i + f + 1, count + on] + incoming[i, on]
+                    part = adjoint_after[i + f, count] * _share(term, after[i + f, count])
+                    adjoint_after[i + f + 1, count + on] += part
+                    adjoint_incoming[i, on] += part
+        for i in range(end - 1, begin - 1, -1):
+            for on in range(2):
+                for count in range(limit - on):
+                    term = before[i + f, count] + incoming[i, on]
+                    part = adjoint_before[i + f + 1, count + on] * _share(term, before[i + f + 1, count + on])
+                    adjoint_before[i + f, count] += part
+                    adjoint_incoming[i, on] += part
     return adjoint_incoming

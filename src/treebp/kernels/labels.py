@@ -4,15 +4,17 @@ Tokens and hashes are as in ``treebp.kernels.features``, but the whole tree is k
 ``LABEL_TOKENS``, of which the last two stand for many. Templates come as three arrays: those that name neither, those
 with ``c`` and those with ``s``, which make a feature for every child, or sibling, of the modifier. Each array is
 (templates, slots, 2): the tokens' and the attributes' numbers, -1 where a template has fewer slots. Weights are a table
-(2**bits, labels): a feature is a row of it.
+(2**bits, labels): a feature is a row of it, and AdaGrad is that of ``treebp.kernels.adagrad``, row by row.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.kernels._jit import kernel
+from treebp.kernels.adagrad import decayed, keep_and_move
 from treebp.kernels.features import ARC, GRANDPARENT, SIBLING, mix, order_code
 
 # Head, modifier and their neighbours in the sentence; the head's head; the modifier's nearest siblings on either side
@@ -22,17 +24,23 @@ _CHILD, _SIBLING = LABEL_TOKENS.index("c"), LABEL_TOKENS.index("s")
 
 _NOWHERE = -1  # a position whose row is the boundary at the front
 _FIRST, _LAST, _PREVIOUS, _NEXT = range(4)
-_DELTA = 1e-6
 _CERTAIN = 1e-8  # squared gradients below this teach nothing
+_BITS = 31  # of the number of steps of decay that a row may miss
 
-Templates = tuple[IntArray, IntArray, IntArray]
+
+class LabelTemplates(NamedTuple):
+    """Templates of the arc, of each child and of each sibling: arrays (templates, slots, 2)."""
+
+    of_arc: IntArray
+    of_child: IntArray
+    of_sibling: IntArray
 
 
 @kernel
 def label_probabilities(
     tokens: IntArray,
     heads: IntArray,
-    templates: Templates,
+    templates: LabelTemplates,
     bits: int,
     weights: AnyArray,
     root_label: int,
@@ -60,7 +68,7 @@ def train_epoch(
     labels: IntArray,
     starts: IntArray,
     order: IntArray,
-    templates: Templates,
+    templates: LabelTemplates,
     bits: int,
     root_label: int,
     rate: float,
@@ -94,8 +102,7 @@ def train_epoch(
             if square > _CERTAIN:
                 for row in features[:count]:
                     squares[row] += square
-                    scale = _DELTA + math.sqrt(squares[row])
-                    keep, move = scale / (scale + rate * decay), rate / (scale + rate * decay)
+                    keep, move = keep_and_move(squares[row], rate, decay)
                     for label in range(len(gradient)):
                         weights[row, label] = keep * weights[row, label] - move * gradient[label]
                     last[row] = step + 1
@@ -109,7 +116,7 @@ def train_epoch(
 def _catch_up(weights: AnyArray, squares: AnyArray, last: IntArray, row: int, decay: float, step: int) -> None:
     """Apply the decay that is still due to a row."""
     if squares[row] > 0.0 and last[row] < step:
-        weights *= math.exp((last[row] - step) * math.log1p(decay / (_DELTA + math.sqrt(squares[row]))))
+        weights *= decayed(1.0, squares[row], step - last[row], decay, _BITS)
         last[row] = step
 
 
@@ -130,7 +137,7 @@ def _links(heads: IntArray) -> IntArray:
 
 
 @kernel
-def _scratch(templates: Templates, words: int) -> tuple[IntArray, IntArray]:
+def _scratch(templates: LabelTemplates, words: int) -> tuple[IntArray, IntArray]:
     """Memory for the rows of an arc's tokens and for its features."""
     of_arc, of_child, of_sibling = templates
     most = len(of_arc) + (len(of_child) + len(of_sibling)) * words
@@ -143,7 +150,7 @@ def _features(
     heads: IntArray,
     modifier: int,
     links: IntArray,
-    templates: Templates,
+    templates: LabelTemplates,
     bits: int,
     rows: IntArray,
     out: IntArray,

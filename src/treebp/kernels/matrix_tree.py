@@ -110,10 +110,16 @@ def _add_product(left: FloatArray, right: FloatArray, stop: int, size: int, out:
 
 
 @kernel
-def gains(weights: FloatArray, size: int, single_root: bool, matrix: FloatArray, out: FloatArray) -> float:
-    """Fill `out[head, modifier]` = d log Z / d weight from the swept matrix; bound the error of weight * gain."""
+def gains(
+    weights: FloatArray, size: int, single_root: bool, matrix: FloatArray, out: FloatArray
+) -> tuple[float, float]:
+    """Fill `out[head, modifier]` = d log Z / d weight from the swept matrix.
+
+    Return bounds on the error of weight * gain and on the relative error of the gains of arcs that have a weight. They
+    are NaN from the first NaN on, as np.maximum has it: then nothing can be trusted.
+    """
     last = size - 1
-    largest = 0.0  # NaN from the first NaN on, as np.maximum has it: then nothing can be trusted
+    largest, relative = 0.0, 0.0
     out[:size, 0] = 0.0
     out[0, 0] = 0.0
     if not single_root:
@@ -122,27 +128,37 @@ def gains(weights: FloatArray, size: int, single_root: bool, matrix: FloatArray,
             diagonal = row[modifier]
             out[0, modifier] = diagonal
             for head in range(1, size):
-                out[head, modifier] = diagonal - row[head]
-                largest = np.maximum(largest, weights[head, modifier] * diagonal)
-        return largest * size * 2.3e-16
+                gain = diagonal - row[head]
+                out[head, modifier] = gain
+                weight = weights[head, modifier]
+                largest = np.maximum(largest, weight * diagonal)
+                if weight > 0.0:
+                    relative = np.maximum(relative, diagonal / gain if gain > 0.0 else math.inf)
+        return largest * size * 2.3e-16, relative * size * 2.3e-16
     # The limit of the case above for root weights that shrink to nothing: see the module's docstring.
     scale = 1.0 / matrix[0, last]
     for modifier in range(1, last):
         row = matrix[modifier]
         exit_ = row[last] * scale
         out[0, modifier] = exit_
-        for head in range(1, last):
-            positive = row[modifier] + exit_ * matrix[0, head]
-            out[head, modifier] = positive - (row[head] + exit_ * matrix[0, modifier])
-            largest = np.maximum(largest, weights[head, modifier] * positive)
-        out[last, modifier] = row[modifier] - exit_ * matrix[0, modifier]
+        for head in range(1, size):
+            positive, gain = row[modifier], 0.0
+            if head < last:
+                positive += exit_ * matrix[0, head]
+                gain = positive - (row[head] + exit_ * matrix[0, modifier])
+            else:
+                gain = positive - exit_ * matrix[0, modifier]
+            out[head, modifier] = gain
+            weight = weights[head, modifier]
+            largest = np.maximum(largest, weight * positive)
+            if weight > 0.0:
+                relative = np.maximum(relative, positive / gain if gain > 0.0 else math.inf)
         out[modifier, modifier] = 0.0
-        largest = np.maximum(largest, weights[last, modifier] * row[modifier])
     for head in range(1, last):
         out[head, last] = matrix[0, head] * scale
     out[0, last] = scale
     out[last, last] = 0.0
-    return largest * size * 2.3e-16
+    return largest * size * 2.3e-16, relative * size * 2.3e-16
 
 
 @kernel

@@ -27,7 +27,7 @@ def usable(
     """After a sweep: fill the gains, and say whether they can be trusted."""
     if math.isnan(log_z) or not nothing_lost(log_z, weights, size, math.inf):
         return False
-    return matrix_tree.gains(weights, size, single_root, matrix, gains) < tolerance
+    return matrix_tree.gains(weights, size, single_root, matrix, gains)[0] < tolerance
 
 
 @kernel

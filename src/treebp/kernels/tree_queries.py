@@ -61,11 +61,8 @@ def is_tree(heads: IntArray, projective: bool, single_root: bool) -> bool:
 
 
 @kernel
-def best_tree(arcs: FloatArray, size: int, projective: bool, single_root: bool, heads: IntArray) -> float:
-    """Write the heads of the best tree of ``masked`` arcs; return its score, -inf where there is no tree.
-
-    Each word's best head is tried first: if these make a tree, none is better.
-    """
+def _best_heads(arcs: FloatArray, size: int, heads: IntArray) -> float:
+    """Write each word's best head; return the sum of their scores. If these make a tree, none is better."""
     best = 0.0
     for modifier in range(1, size):
         head = 0
@@ -74,20 +71,42 @@ def best_tree(arcs: FloatArray, size: int, projective: bool, single_root: bool, 
                 head = other
         heads[modifier - 1] = head
         best += arcs[head, modifier]
-    if best == -math.inf or is_tree(heads[: size - 1], projective, single_root):
+    return best
+
+
+@kernel
+def best_projective_tree(arcs: FloatArray, size: int, single_root: bool, heads: IntArray) -> float:
+    """Write the heads of the best projective tree of ``masked`` arcs; return its score, -inf where there is none."""
+    best = _best_heads(arcs, size, heads)
+    if best == -math.inf or is_tree(heads[: size - 1], True, single_root):
         return best
-    if projective:
-        return best_projective(arcs, size, single_root, heads)
+    return best_projective(arcs, size, single_root, heads)
+
+
+@kernel
+def best_spanning_tree(arcs: FloatArray, size: int, single_root: bool, heads: IntArray) -> float:
+    """The same for trees whose arcs may cross."""
+    best = _best_heads(arcs, size, heads)
+    if best == -math.inf or is_tree(heads[: size - 1], False, single_root):
+        return best
     return best_arborescence(arcs, size, single_root, heads)
 
 
 @kernel
-def best_trees(
-    scores: FloatArray, lengths: IntArray, projective: bool, single_root: bool, heads: IntArray
-) -> FloatArray:
+def best_projective_trees(scores: FloatArray, lengths: IntArray, single_root: bool, heads: IntArray) -> FloatArray:
     """Write the best tree's heads of every sentence; return their scores, -inf where there is no tree."""
     best = np.empty(len(lengths))
     for b in range(len(lengths)):
         size = lengths[b] + 1
-        best[b] = best_tree(masked(scores[b], size), size, projective, single_root, heads[b])
+        best[b] = best_projective_tree(masked(scores[b], size), size, single_root, heads[b])
+    return best
+
+
+@kernel
+def best_spanning_trees(scores: FloatArray, lengths: IntArray, single_root: bool, heads: IntArray) -> FloatArray:
+    """The same for trees whose arcs may cross."""
+    best = np.empty(len(lengths))
+    for b in range(len(lengths)):
+        size = lengths[b] + 1
+        best[b] = best_spanning_tree(masked(scores[b], size), size, single_root, heads[b])
     return best

@@ -6,19 +6,21 @@ as an (n,) array of integers; `arc_marginals` makes the former from beliefs.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Protocol, overload
+from typing import Protocol, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from treebp._checks import float_array
-from treebp._types import BoolArray, FloatArray, IntArray
+from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
 from treebp.bp.beliefs import Beliefs
 from treebp.bp.factor_handle import Factor
 from treebp.bp.factors.protocol import score_assignment
 from treebp.bp.factors.trees import checked_arcs
+from treebp.bp.groups.trees import Trees
 from treebp.bp.variables import Variable
-from treebp.trees.dependency_trees import DependencyTrees
+
+Key = TypeVar("Key")
 
 
 class Marginals(Protocol):
@@ -88,17 +90,28 @@ def l2_distance(
 
     """
     if isinstance(marginals, np.ndarray) or not isinstance(gold, Mapping):
-        arcs = _arc_probabilities(np.asarray(marginals))
-        difference = np.where(_is_arc(len(arcs)), arcs - expected_recall(arcs, np.asarray(gold))[1], 0.0)
-        return 2.0 * float(np.sum(difference**2)), 4.0 * difference
-    value = 0.0
-    gradient = {}
+        arcs = arc_probabilities(np.asarray(marginals))
+        right = expected_recall(arcs, np.asarray(gold))[1]
+        value, gradient = l2_of_arcs(np.where(_is_arc(len(arcs)), arcs, 0.0).ravel(), right.ravel() > 0.0)
+        return value, gradient.reshape(arcs.shape)
+    total = 0.0
+    gradients = {}
     for variable, state in gold.items():
         difference = marginals[variable].copy()
         difference[_state(variable, state)] -= 1.0
-        value += float(difference @ difference)
-        gradient[variable] = 2.0 * difference
-    return value, gradient
+        total += float(difference @ difference)
+        gradients[variable] = 2.0 * difference
+    return total, gradients
+
+
+def l2_of_arcs(beliefs: FloatArray, gold: BoolArray) -> tuple[float, FloatArray]:
+    """The same for binary variables, of which only the beliefs in ON are given, and which of them are right.
+
+    >>> l2_of_arcs(np.array([0.75, 0.25]), np.array([True, False]))
+    (0.25, array([-1.,  1.]))
+    """
+    error = beliefs - gold
+    return 2.0 * float(error @ error), 4.0 * error
 
 
 def expected_recall(marginals: FloatArray, heads: ArrayLike) -> tuple[float, FloatArray]:
@@ -107,7 +120,7 @@ def expected_recall(marginals: FloatArray, heads: ArrayLike) -> tuple[float, Flo
     >>> expected_recall(np.array([[0.0, 0.75, 0.25], [0.0, 0.0, 0.75], [0.0, 0.25, 0.0]]), [0, 1])[0]
     1.5
     """
-    arcs = _arc_probabilities(marginals)
+    arcs = arc_probabilities(marginals)
     gradient = np.zeros_like(arcs)
     gradient[_checked_heads(heads, len(arcs) - 1), np.arange(1, len(arcs))] = 1.0
     return float((gradient * arcs).sum()), gradient
@@ -128,11 +141,35 @@ def annealed_risk(
     """
     if not 0.0 < temperature < np.inf:
         raise ValueError(f"temperature = {temperature}: a positive number expected")
-    with np.errstate(over="ignore"):  # the decoder refuses a score of inf, and names its arc
-        scores = _arc_probabilities(marginals) / temperature
-    decoder = DependencyTrees(scores, projective=projective, single_root=single_root)
-    recall, adjoint = expected_recall(decoder.marginals, heads)
-    return len(scores) - 1 - recall, -decoder.backward(adjoint) / temperature
+    arcs = arc_probabilities(marginals)
+    gold = expected_recall(arcs, heads)[1] > 0.0
+    modifiers, above = np.nonzero(_is_arc(len(arcs)).T)  # sorted by modifier
+    trees = Trees([len(arcs)], above, modifiers, range(len(above)), projective=projective, single_root=single_root)
+    value, adjoint = annealed_risk_of_arcs(arcs[above, modifiers], gold[above, modifiers], trees, temperature)
+    gradient = np.zeros_like(arcs)
+    gradient[above, modifiers] = adjoint
+    return value, gradient
+
+
+def annealed_risk_of_arcs(
+    beliefs: FloatArray, gold: BoolArray, trees: Trees, temperature: float
+) -> tuple[float, FloatArray]:
+    """The same for the candidate arcs of many trees: beliefs (arcs,), and which of them are right.
+
+    Words none of whose candidates is right are wrong whatever the decoder does.
+
+    >>> trees = Trees([2, 2], [0, 0], [1, 1], [0, 1], projective=True, single_root=True)
+    >>> annealed_risk_of_arcs(np.array([0.5, 0.5]), np.array([True, False]), trees, temperature=1.0)[0]
+    1.0
+    """
+    with np.errstate(over="ignore"):
+        scores = beliefs / temperature
+    if not np.isfinite(scores).all():
+        raise ValueError(f"temperature = {temperature}: too small for these beliefs")
+    marginals, _, backprop = trees.marginals(scores)
+    words = int(trees.arcs.sizes.sum()) - len(trees.arcs.sizes)
+    adjoint = backprop(-gold.astype(np.float64)) / temperature
+    return words - float(marginals[gold].sum()), adjoint
 
 
 def log_likelihood(beliefs: Beliefs, gold: Mapping[Variable, int]) -> tuple[float, dict[Factor, FloatArray]]:
@@ -154,51 +191,34 @@ def log_likelihood(beliefs: Beliefs, gold: Mapping[Variable, int]) -> tuple[floa
     for variable in beliefs.graph.variables:
         if variable not in gold:
             raise ValueError(f"variable {variable.name}: no state given")
-    value = -beliefs.log_partition
-    gradient = {}
+    score, observed = 0.0, {}
     for factor in beliefs.graph.factors:
         states = tuple(_state(variable, gold[variable]) for variable in factor.variables)
         potentials = beliefs.potentials(factor)
         if factor.structured is None:
-            score, observed = float(potentials[states]), np.zeros_like(potentials)
-            observed[states] = 1.0
+            own, observed[factor] = float(potentials[states]), np.zeros_like(potentials)
+            observed[factor][states] = 1.0
         else:
-            score, observed = score_assignment(factor.structured, states, potentials)
-        if score == -np.inf:
+            own, observed[factor] = score_assignment(factor.structured, states, potentials)
+        if own == -np.inf:
             raise ValueError(f"{factor.name}: forbids the joint state {states}, of which the likelihood was asked")
-        value += score
-        gradient[factor] = observed - beliefs.expectations(factor)
-    return value, gradient
+        score += own
+    expected = {factor: beliefs.expectations(factor) for factor in observed}
+    cost, adjoints = cost_of_score(score, beliefs.log_partition, observed, expected)
+    return -cost, {factor: -adjoint for factor, adjoint in adjoints.items()}
 
 
-def mbr_decode(marginals: FloatArray, *, projective: bool, single_root: bool) -> IntArray:
-    """The tree with the largest expected number of correct heads, eq. (3).
+def cost_of_score(
+    score: float, log_partition: float, observed: Mapping[Key, AnyArray], expected: Mapping[Key, FloatArray]
+) -> tuple[float, dict[Key, FloatArray]]:
+    """Negative log-likelihood of what has this score, and its gradient by the log-potentials.
 
-    Returns:
-        (n,) the head of each word, 0 for the root.
+    `observed` says how often each log-potential counts in it, `expected` how often it is expected to.
 
-    Example:
-        >>> mbr_decode(np.array([[0, 0.6, 0.3], [0, 0, 0.7], [0, 0.4, 0]]), projective=True, single_root=True)
-        array([0, 1])
-
+    >>> cost_of_score(1.0, 3.0, {"tag": np.array([1, 0])}, {"tag": np.array([0.25, 0.75])})
+    (2.0, {'tag': array([-0.75,  0.75])})
     """
-    return np.asarray(DependencyTrees(marginals, projective=projective, single_root=single_root).argmax())
-
-
-def log_odds_decode(marginals: FloatArray, *, projective: bool, single_root: bool) -> IntArray:
-    """The tree with the largest sum of log-odds `log(p / (1 - p))`: the paper's footnote 3, not MBR.
-
-    Probabilities of 0 and 1 count as the closest numbers to them that floating point can tell apart.
-
-    Example:
-        >>> marginals = np.array([[0, 0.6, 0.3], [0, 0, 0.7], [0, 0.4, 0]])
-        >>> log_odds_decode(marginals, projective=True, single_root=True)
-        array([0, 1])
-
-    """
-    arcs, numbers = _arc_probabilities(marginals), np.finfo(np.float64)
-    odds = np.log(np.maximum(arcs, numbers.tiny)) - np.log(np.maximum(1.0 - arcs, numbers.epsneg))
-    return mbr_decode(odds, projective=projective, single_root=single_root)
+    return log_partition - score, {key: expected[key] - observed[key] for key in observed}
 
 
 def _state(variable: Variable, state: int) -> int:
@@ -207,7 +227,8 @@ def _state(variable: Variable, state: int) -> int:
     return int(state)
 
 
-def _arc_probabilities(marginals: ArrayLike) -> FloatArray:
+def arc_probabilities(marginals: ArrayLike) -> FloatArray:
+    """Own copy of arc probabilities; ValueError unless they are square and finite."""
     arcs = float_array(marginals, "marginals")
     if arcs.ndim != 2 or arcs.shape[0] != arcs.shape[1] or len(arcs) < 2:
         raise ValueError(f"marginals of shape {arcs.shape}, expected (n + 1, n + 1) for n >= 1 words")

@@ -7,7 +7,9 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
+from treebp.bp.groups.trees import Trees
 from treebp.kernels.candidates import list_arcs
+from treebp.kernels.tree_group import Arcs as TreeArcs
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,12 @@ class Arcs:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Several sentences and their candidate arcs, laid end to end: see ``treebp.kernels.batch``."""
+    """Several sentences and their candidate arcs, laid end to end.
+
+    ``sizes`` (sentences,) holds the number of positions of each, n + 1; ``tokens`` their rows, size + 2 of each;
+    ``heads`` and ``modifiers`` their arcs; ``starts``, size of each, says where the arcs of a modifier begin, counted
+    from the sentence's first one, and how many arcs there are.
+    """
 
     sizes: IntArray
     tokens: IntArray
@@ -62,6 +69,26 @@ class Batch:
             np.concatenate([one.modifiers for one in arcs]),
             np.concatenate([one.starts for one in arcs]),
         )
+
+    @property
+    def first(self) -> IntArray:
+        """(sentences + 1,) where the arcs of each sentence begin."""
+        return np.concatenate(([0], np.cumsum(self.starts[np.cumsum(self.sizes) - 1])))
+
+    @property
+    def words(self) -> int:
+        """How many words the sentences have."""
+        return int(self.sizes.sum()) - len(self.sizes)
+
+    def trees(self, *, projective: bool, single_root: bool) -> Trees:
+        """The factor that the arcs of each sentence, but for those without words, form a tree."""
+        sizes, starts = self.sizes, self.starts
+        if (sizes == 1).any():
+            starts = starts[np.repeat(sizes > 1, sizes)]
+            sizes = sizes[sizes > 1]
+        ends = np.cumsum(starts[np.cumsum(sizes) - 1])
+        arcs = TreeArcs(sizes, np.concatenate(([0], ends)), self.heads, self.modifiers, starts)
+        return Trees.of_arcs(arcs, projective=projective, single_root=single_root)
 
     @property
     def arcs(self) -> list[Arcs]:

@@ -6,14 +6,15 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from treebp.features.templates import TemplateGroup
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
 Objective = Literal["cll", "l2", "ar", "l2+ar"]
-Factor = Literal["grandparent", "sibling"]
-TemplateGroup = Literal["words", "tags", "coarse", "between", "prefixes", "lemmas", "morphology"]
+PartName = Literal["grandparent", "sibling", "consecutive-sibling", "grand-sibling", "tri-sibling"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,12 +30,18 @@ class Config:
 
     objective: Objective = "l2"
     """What training minimises: negative (surrogate) log-likelihood, L2 distance, annealed risk, or L2 and then risk."""
-    factors: tuple[Factor, ...] = ("grandparent", "sibling")
-    """Pairs of arcs that are scored together; none for a first-order model."""
+    factors: tuple[PartName, ...] = ("grandparent", "sibling")
+    """Arcs that are scored together; none for a first-order model."""
     inference: Literal["bp", "exact"] = "bp"
     """Belief propagation, or the dynamic program there is for first order, and for grandparents in projective trees."""
     iterations: int = 4
     """Iterations of belief propagation, in training and in parsing."""
+    schedule: Literal["serial", "parallel"] = "serial"
+    """The order of messages: from all other factors to the tree factor and back, or all at once."""
+    damping: float = 0.0
+    """The share of its last value that stays in a message."""
+    tolerance: float = 0.0
+    """Stop before the last iteration when no message, as a probability, changes by as much; 0 never stops early."""
     tree: Literal["projective", "nonprojective"] = "projective"
     """Whether arcs may cross."""
     root: Literal["auto", "single", "multiple"] = "auto"
@@ -47,6 +54,12 @@ class Config:
     """The parser has 2**weight_bits hashed weights."""
     labels: bool = True
     """Whether arcs get labels."""
+    label_weight_bits: int = 17
+    """The model of labels has 2**label_weight_bits hashed rows of weights, fewer if there are very many labels."""
+    label_epochs: int = 3
+    """Passes over the training data for the model of labels."""
+    label_rate: float = 0.3
+    """Its learning rate."""
 
     pruner_weight_bits: int = 22
     """The pruner has 2**pruner_weight_bits weights."""
@@ -87,8 +100,9 @@ class Config:
         for name, low, high in _RANGES:
             if not low <= getattr(self, name) <= high:
                 raise ValueError(f"{name} = {getattr(self, name)} is not between {low:g} and {high:g}")
-        if self.inference == "exact" and "sibling" in self.factors:
-            raise ValueError("inference = 'exact' knows no 'sibling' factors: leave them out, or use 'bp'")
+        for name in self.factors if self.inference == "exact" else ():
+            if name != "grandparent":
+                raise ValueError(f"inference = 'exact' knows no {name!r} factors: leave them out, or use 'bp'")
         if self.inference == "exact" and self.factors and self.tree == "nonprojective":
             raise ValueError("inference = 'exact' needs tree = 'projective' when there are 'grandparent' factors")
 
@@ -140,7 +154,12 @@ class Config:
 
 _RANGES = [
     ("iterations", 1, 1000),
+    ("damping", 0.0, 0.99),
+    ("tolerance", 0.0, 1.0),
     ("weight_bits", 10, 30),
+    ("label_weight_bits", 1, 24),
+    ("label_epochs", 1, 1000),
+    ("label_rate", 1e-9, 1e3),
     ("pruner_weight_bits", 10, 30),
     ("pruner_epochs", 1, 1000),
     ("pruner_rate", 1e-9, 1e3),

@@ -20,16 +20,15 @@ class Inspection:
     Attributes:
         parse: the sentence's tree; ``parse.sentence`` has the gold tree where there is one.
         history: (iterations, arcs) the arcs' beliefs; no rows where inference is exact, by choice or for want of pairs.
-        sibling_factors: how many pairs of arcs have the same head and a factor.
-        grandparent_factors: how many pairs of arcs are a word's and its head's and have a factor.
         projective: whether the tree factor forbids arcs to cross.
         single_root: whether the tree factor allows only one word below the root.
 
     Example:
         >>> from treebp.data.embedded import embedded_treebank
-        >>> from treebp.parsing import Config, Parser
-        >>> parser = Parser(Config(epochs=1, pruner_epochs=1, weight_bits=18, pruner_weight_bits=16, rate=0.05))
-        >>> reports = parser.fit(embedded_treebank("train")[:60], embedded_treebank("dev")[:10], threads=1)
+        >>> from treebp.parsing import Config
+        >>> from treebp.training import fit
+        >>> config = Config(epochs=1, pruner_epochs=1, weight_bits=18, pruner_weight_bits=16, rate=0.05)
+        >>> parser = fit(embedded_treebank("train")[:60], embedded_treebank("dev")[:10], config, threads=1)
         >>> inspection = Inspection.of(parser, embedded_treebank("test")[0])
         >>> len(inspection.history), len(inspection.changes)
         (4, 3)
@@ -41,27 +40,23 @@ class Inspection:
 
     parse: Parse
     history: FloatArray
-    sibling_factors: int
-    grandparent_factors: int
     projective: bool
     single_root: bool
 
     @classmethod
     def of(cls, parser: Parser, sentence: Sentence) -> "Inspection":
-        """Parse a sentence and look on. Raises ValueError for an untrained parser or a sentence without words."""
+        """Parse a sentence and look on. Raises ValueError for a sentence without words."""
         if not len(sentence):
             raise ValueError("a sentence without words has no tree to inspect")
         (parse,) = parser.parse([sentence], threads=1)
-        assert parser._encoding is not None  # it has parsed
-        model = parser._model
-        _, pair_scores, _, siblings = model.score(parser._encoding.encode(sentence), parse.arcs)
-        iterations = parser.config.iterations if parser.config.inference == "bp" and len(pair_scores) else 0
+        propagated = parser.config.inference == "bp" and any(parse.factors.values())
+        iterations = parser.config.iterations if propagated else 0
         history = np.empty((iterations, len(parse.beliefs)))
         for done in range(iterations):
             # Messages do not depend on how many iterations follow, so these are the beliefs on the way.
             (shorter,) = parser.with_iterations(done + 1).parse([sentence], threads=1)
             history[done] = shorter.beliefs
-        return cls(parse, history, siblings, len(pair_scores) - siblings, *model.structure)
+        return cls(parse, history, parser.model.projective, parser.model.single_root)
 
     @property
     def tags(self) -> list[str]:

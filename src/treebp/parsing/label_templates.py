@@ -1,4 +1,4 @@
-"""Feature templates of the label model, in the groups of ``treebp.parsing.templates``.
+"""Feature templates of the label model, in the language of ``treebp.features.templates``.
 
 The slots' tokens are those of arcs, ``h``, ``m``, ``h-``, ``h+``, ``m-``, ``m+``, and their relatives in the tree: the
 grandparent ``g``, the nearest siblings ``s-`` and ``s+``, the outermost children of the modifier ``c-`` and ``c+``, and
@@ -6,14 +6,13 @@ each of its children ``c`` or siblings ``s``. All features are joined with the o
 ``h m s``; the length of the arc was of no use.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from treebp._types import IntArray
-from treebp.kernels.labels import LABEL_TOKENS, Templates
-from treebp.parsing.config import TemplateGroup
-from treebp.parsing.templates import ATTRIBUTES
+from treebp.features.templates import ATTRIBUTES, Slot, TemplateGroup, parse_templates, template_error
+from treebp.kernels.labels import LABEL_TOKENS, LabelTemplates
 
 _GROUPS: dict[str, TemplateGroup] = {
     "word": "words",
@@ -23,8 +22,7 @@ _GROUPS: dict[str, TemplateGroup] = {
     "lemma": "lemmas",
     "morphology": "morphology",
 }
-_OF_ARC = [
-    "",
+_TEMPLATES = (
     "h.fine",
     "m.fine",
     "h.word",
@@ -61,8 +59,6 @@ _OF_ARC = [
     "m.fine c+.word",
     "h.fine m.fine c-.word",
     "h.word m.fine c-.word",
-]
-_OF_CHILD = [
     "h.fine m.fine c.fine",
     "h.coarse m.coarse c.coarse",
     "h.fine m.fine c.word",
@@ -70,14 +66,16 @@ _OF_CHILD = [
     "h.word c.word",
     "m.fine c.word",
     "m.morphology c.fine",
-]
-_OF_SIBLING = ["m.fine s.fine", "m.fine s.word"]
+    "m.fine s.fine",
+    "m.fine s.word",
+)
 
 
-def label_templates(groups: Iterable[TemplateGroup]) -> Templates:
+def label_templates(groups: Iterable[str], templates: Sequence[str] = _TEMPLATES) -> LabelTemplates:
     """The templates of some groups: of the arc, of each child and of each sibling, as arrays.
 
-    A template belongs to the groups of all its attributes. Without "tags", coarse tags stand in for fine ones.
+    A template belongs to the groups of all its attributes. Without "tags", coarse tags stand in for fine ones. The
+    first template of the arc is empty: its feature is always there. Raises ValueError for a template that is wrong.
 
     Example:
         >>> of_arc, of_child, of_sibling = label_templates(["words", "tags"])
@@ -86,16 +84,28 @@ def label_templates(groups: Iterable[TemplateGroup]) -> Templates:
 
     """
     chosen = set(groups)
+    parsed = parse_templates(templates, LABEL_TOKENS, "label")
+    if "tags" not in chosen:
+        coarse = dict.fromkeys(template.replace(".fine", ".coarse") for template in templates)
+        parsed = parse_templates(coarse, LABEL_TOKENS, "label")
+    of_arc: list[tuple[Slot, ...]] = [()]
+    of_child: list[tuple[Slot, ...]] = []
+    of_sibling: list[tuple[Slot, ...]] = []
+    for template, slots in parsed.items():
+        tokens = {slot.token for slot in slots}
+        if any(slot.starred for slot in slots):
+            raise template_error("label", template, "a star, where no token can have one")
+        if {"c", "s"} <= tokens:
+            raise template_error("label", template, "it looks at every child c and every sibling s: one is possible")
+        (of_child if "c" in tokens else of_sibling if "s" in tokens else of_arc).append(slots)
+    return LabelTemplates(_array(of_arc, chosen), _array(of_child, chosen), _array(of_sibling, chosen))
 
-    def compiled(templates: list[str]) -> IntArray:
-        if "tags" not in chosen:
-            templates = list(dict.fromkeys(template.replace(".fine", ".coarse") for template in templates))
-        slots = [[slot.split(".") for slot in template.split()] for template in templates]
-        usable = [template for template in slots if all(_GROUPS[attribute] in chosen for _, attribute in template)]
-        numbers = np.full((len(usable), max(map(len, slots)), 2), -1, dtype=np.int64)
-        for row, template in zip(numbers, usable, strict=True):
-            for column, (token, attribute) in enumerate(template):
-                row[column] = LABEL_TOKENS.index(token), ATTRIBUTES.index(attribute)
-        return numbers
 
-    return compiled(_OF_ARC), compiled(_OF_CHILD), compiled(_OF_SIBLING)
+def _array(templates: Sequence[tuple[Slot, ...]], groups: set[str]) -> IntArray:
+    """Those templates whose groups are all there (templates, slots, 2): tokens and attributes, -1 beyond the last."""
+    usable = [slots for slots in templates if all(_GROUPS[slot.attribute] in groups for slot in slots)]
+    numbers = np.full((len(usable), max(map(len, templates), default=0), 2), -1, dtype=np.int64)
+    for row, slots in zip(numbers, usable, strict=True):
+        for column, slot in enumerate(slots):
+            row[column] = LABEL_TOKENS.index(slot.token), ATTRIBUTES.index(slot.attribute)
+    return numbers

@@ -7,13 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from treebp._types import AnyArray, FloatArray, IntArray
-from treebp.kernels.labels import Templates, label_probabilities, train_epoch
-from treebp.parsing.templates import ATTRIBUTES
+from treebp.features.templates import ATTRIBUTES
+from treebp.kernels.labels import LabelTemplates, label_probabilities, train_epoch
 
-_BITS = 17
 _LARGEST_TABLE = 1 << 24  # weights, 64 MB: with more than 128 labels there are fewer rows
-_EPOCHS = 3
-_RATE = 0.3
 
 
 class LabelModel:
@@ -39,7 +36,7 @@ class LabelModel:
 
     """
 
-    def __init__(self, labels: Sequence[str], templates: Templates, bits: int, root_label: int = -1) -> None:
+    def __init__(self, labels: Sequence[str], templates: LabelTemplates, bits: int, root_label: int = -1) -> None:
         self.labels = list(labels)
         self.root_label = root_label
         self.weights = np.zeros((1 << bits if len(self.labels) > 1 else 0, len(self.labels)), np.float32)
@@ -52,8 +49,11 @@ class LabelModel:
         tokens: Sequence[IntArray],
         heads: Sequence[ArrayLike],
         labels: Sequence[Sequence[str]],
-        templates: Templates,
+        templates: LabelTemplates,
         *,
+        bits: int = 17,
+        epochs: int = 3,
+        rate: float = 0.3,
         seed: int = 0,
     ) -> "LabelModel":
         """Train on the arcs of trees, by AdaGrad with a Gaussian prior of unit variance; the seed shuffles them.
@@ -63,6 +63,9 @@ class LabelModel:
             heads: of each sentence, (n,): 0 is the root.
             labels: of each sentence, n names.
             templates: as ``label_templates`` gives them.
+            bits: there are 2**bits rows of weights, fewer if there are very many labels.
+            epochs: passes over the sentences.
+            rate: AdaGrad's learning rate.
             seed: of the order in which sentences are seen.
 
         Raises:
@@ -83,30 +86,38 @@ class LabelModel:
         numbers = {label: number for number, label in enumerate(inventory)}
         gold = np.array([numbers[name] for name in chain.from_iterable(labels)], dtype=np.int64)
         flat = np.concatenate(trees)
-        bits = min(_BITS, (_LARGEST_TABLE // len(inventory)).bit_length() - 1)
+        bits = min(bits, (_LARGEST_TABLE // len(inventory)).bit_length() - 1)
         model = cls(inventory, templates, bits, _root_label(flat, gold))
         if len(inventory) > 1:
             starts = np.cumsum([0, *map(len, trees)], dtype=np.int64)
-            model._train(np.concatenate(tokens), flat, gold, starts, np.random.default_rng(seed))
+            rng = np.random.default_rng(seed)
+            orders = [rng.permutation(len(trees)) for _ in range(epochs)]
+            model._train(np.concatenate(tokens), flat, gold, starts, orders, rate)
         return model
 
     def _train(
-        self, tokens: IntArray, heads: IntArray, labels: IntArray, starts: IntArray, rng: np.random.Generator
+        self,
+        tokens: IntArray,
+        heads: IntArray,
+        labels: IntArray,
+        starts: IntArray,
+        orders: Sequence[IntArray],
+        rate: float,
     ) -> None:
         squares = np.zeros(len(self.weights), np.float32)
         last = np.zeros(len(self.weights), np.int64)
         step = 0
-        for _ in range(_EPOCHS):
+        for order in orders:
             step = train_epoch(
                 tokens,
                 heads,
                 labels,
                 starts,
-                rng.permutation(len(starts) - 1),
+                order,
                 self._templates,
                 self._bits,
                 self.root_label,
-                _RATE,
+                rate,
                 1.0 / len(heads),
                 self.weights,
                 squares,
@@ -131,7 +142,9 @@ class LabelModel:
         return {"settings": np.array([self._bits, self.root_label]), "rows": rows, "weights": self.weights[rows]}
 
     @classmethod
-    def from_state(cls, labels: Sequence[str], templates: Templates, state: Mapping[str, AnyArray]) -> "LabelModel":
+    def from_state(
+        cls, labels: Sequence[str], templates: LabelTemplates, state: Mapping[str, AnyArray]
+    ) -> "LabelModel":
         """The model that had this ``state``. Raises ValueError if the arrays cannot be one."""
         if not _is_state(state, len(labels)):
             raise ValueError(f"the arrays of the label model do not fit each other or its {len(labels)} labels")

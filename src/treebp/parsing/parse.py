@@ -22,7 +22,7 @@ class Parse:
         label_names: the labels there are.
         label_probabilities: (n, labels) of each word's arc.
         alternatives: the k best trees as (heads, expected accuracy), best first; empty unless asked for.
-        pair_factors: how many pairs of arcs had a factor.
+        factors: how many parts of each kind had a factor.
         residual: the largest change of a belief in the last iteration of belief propagation, 0 for exact inference.
 
     """
@@ -35,7 +35,7 @@ class Parse:
     label_names: list[str]
     label_probabilities: FloatArray
     alternatives: list[tuple[IntArray, float]]
-    pair_factors: int
+    factors: dict[str, int]
     residual: float
 
     @property

@@ -1,33 +1,32 @@
-"""The parser: train it, use it, store it."""
+"""The parser: what training makes, to be used and stored."""
 
 import os
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from copy import copy
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
-from treebp.data.punctuation import is_punctuation
+from treebp._types import AnyArray, BoolArray, IntArray
 from treebp.data.sentence import Sentence
-from treebp.parsing.arc_model import ArcModel, Example
+from treebp.features.encoding import Encoding
 from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.config import Config
 from treebp.parsing.decoding import decode, k_best
-from treebp.parsing.encoding import Encoding
-from treebp.parsing.exact import exact_beliefs
+from treebp.parsing.inference import Inference
 from treebp.parsing.label_templates import label_templates
 from treebp.parsing.labels import LabelModel
+from treebp.parsing.model import Circuit, TreeModel, by_sentence
 from treebp.parsing.model_file import pack, read_tensors, unpack, write_tensors
 from treebp.parsing.parse import Parse
-from treebp.parsing.preparation import Prepared, PruningReport, fingerprint, prepare
+from treebp.parsing.parts import PARTS
 from treebp.parsing.pruner import Pruner
-from treebp.parsing.training import EpochReport, Progress, train_model
+from treebp.parsing.reports import EpochReport, PruningReport
+from treebp.parsing.scorer import HashedScorer
 
 _KIND = "treebp model"
 _BATCH, _BATCH_WORDS = 24, 600  # sentences that are parsed together at most, and words that are enough
@@ -36,89 +35,44 @@ _Forbidden = Collection[tuple[int, int]]
 _Item = tuple[Sentence, _Known, _Forbidden]
 
 
+@dataclass(frozen=True)
 class Parser:
-    """A dependency parser.
+    """A dependency parser. `treebp.training.fit` trains one, `Parser.load` reads one from a file.
 
-    >>> from treebp.data.embedded import embedded_treebank
-    >>> config = Config(epochs=2, pruner_epochs=1, weight_bits=18, pruner_weight_bits=16, rate=0.05)
-    >>> parser = Parser(config)
-    >>> reports = parser.fit(embedded_treebank("train")[:120], embedded_treebank("dev")[:20], threads=1)
-    >>> parse = next(parser.parse(embedded_treebank("test")[:1]))
-    >>> len(parse.heads) == len(parse.labels) == len(parse.sentence)
-    True
-    >>> 0.0 < parse.expected_accuracy <= 1.0
-    True
+    Attributes:
+        config: how it was built and trained.
+        encoding: of words as numbers.
+        pruner: which arcs to look at.
+        model: of trees.
+        labels: of arcs.
+        reports: the epochs of its training.
+        pruning: what the pruner leaves of "train" and "dev".
+
+    Example:
+        >>> from treebp.data.embedded import embedded_treebank
+        >>> from treebp.training import fit
+        >>> config = Config(epochs=2, pruner_epochs=1, weight_bits=18, pruner_weight_bits=16, rate=0.05)
+        >>> parser = fit(embedded_treebank("train")[:120], embedded_treebank("dev")[:20], config, threads=1)
+        >>> parse = next(parser.parse(embedded_treebank("test")[:1]))
+        >>> len(parse.heads) == len(parse.labels) == len(parse.sentence)
+        True
+        >>> 0.0 < parse.expected_accuracy <= 1.0
+        True
+
     """
 
-    def __init__(self, config: Config | None = None) -> None:
-        self.config = config or Config()
-        self.reports: list[EpochReport] = []
-        self.pruning: dict[str, PruningReport] = {}
-        self._encoding: Encoding | None = None
-
-    def fit(
-        self,
-        train: Iterable[Sentence] = (),
-        dev: Iterable[Sentence] | None = None,
-        *,
-        prepared: Prepared | None = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
-        checkpoint: Path | None = None,
-    ) -> list[EpochReport]:
-        """Train on sentences with heads, and keep the weights that do best on ``dev``.
-
-        Without ``dev``, the last tenth of ``train`` (``config.held_out``) is kept back for it. The result depends on
-        data and configuration alone, not on the number of threads. With a ``checkpoint`` path training can be
-        interrupted after any epoch and continued by the same call. A parser whose training fails stays as it was.
-
-        To train several parsers on the same data, ``prepare`` these once and pass the result as ``prepared`` instead.
-        """
-        workers, progress = _threads(threads), progress or Progress()
-        if prepared is None:
-            prepared = prepare(train, dev, self.config, threads=workers, progress=progress)
-        prepared.check(self.config)
-        trained = Parser(self.config)
-        trained._fit(prepared, workers, progress, checkpoint)
-        self.__dict__.update(trained.__dict__)
-        return self.reports
-
-    def _fit(self, prepared: Prepared, threads: int, progress: Progress, checkpoint: Path | None) -> None:
-        config = self.config
-        self._encoding, self._pruner, self._labels = prepared.encoding, prepared.pruner, prepared.labels
-        self.pruning = dict(prepared.pruning)
-        surrogate = config.objective == "cll"
-        if not surrogate and self.pruning["train"].oracle == 0.0:
-            raise ValueError("pruning left no right arc at all: raise prune_heads or lower prune_ratio")
-        examples = []
-        for tokens, kept, gold, legal in zip(
-            prepared.tokens, prepared.keep, prepared.gold, prepared.legal, strict=True
-        ):
-            heads = legal if surrogate else gold
-            if surrogate:  # log-likelihood needs all arcs of the tree
-                kept = kept.copy()
-                kept[heads, np.arange(1, len(heads) + 1)] = True
-            arcs = Arcs.of(kept)
-            examples.append(Example(tokens, arcs, arcs.marked(heads)))
-        self._model = self._new_model(prepared.structure)
-        self.reports = train_model(
-            self._model,
-            examples,
-            _Development(self, prepared).score,
-            config,
-            threads=threads,
-            progress=progress,
-            checkpoint=checkpoint,
-            fingerprint=fingerprint(config, prepared.train, prepared.dev),
-        )
+    config: Config
+    encoding: Encoding
+    pruner: Pruner
+    model: TreeModel
+    labels: LabelModel
+    reports: Sequence[EpochReport]
+    pruning: Mapping[str, PruningReport]
 
     def with_iterations(self, iterations: int) -> "Parser":
         """The same parser, sharing its weights, with another number of iterations of belief propagation."""
-        other = copy(self)
-        other.config = replace(self.config, iterations=iterations)
-        other._model = copy(self._model)
-        other._model.iterations = iterations
-        return other
+        config = replace(self.config, iterations=iterations)
+        return replace(self, config=config, model=replace(self.model, inference=inference_of(config)))
 
     def parse(
         self,
@@ -135,10 +89,8 @@ class Parser:
         (head, modifier) that must not be. Raises ValueError where these leave no tree. ``kbest`` asks for that many
         alternatives.
         """
-        if self._encoding is None:
-            raise ValueError("this parser has not been trained: call fit, or Parser.load a model")
         batches = _batches(_with_constraints(sentences, known, forbidden))
-        workers = _threads(threads)
+        workers = thread_count(threads)
         if workers == 1:
             for batch in batches:
                 yield from self._parse(batch, kbest)
@@ -152,30 +104,83 @@ class Parser:
             while waiting:
                 yield from waiting.popleft().result()
 
+    def _parse(self, items: Sequence[_Item], kbest: int) -> list[Parse]:
+        """Parse sentences stage by stage: what a stage needs is then in the processor's caches most of the time."""
+        names = self.labels.labels
+        tokens = [self.encoding.encode(sentence) for sentence, _, _ in items]
+        batch = Batch.of(tokens, self._candidates(items, tokens))
+        circuit = self.model(batch)
+        trees = decode(self.config.decoder, self.model, batch, circuit)
+        factors, residuals = self._factors(batch, circuit)
+        parses = []
+        for number, ((sentence, _, _), arcs, beliefs, heads) in enumerate(
+            zip(items, batch.arcs, batch.split(circuit.inferred.beliefs), trees, strict=True)
+        ):
+            numbers, probabilities = self.labels.predict(tokens[number], heads)
+            parses.append(
+                Parse(
+                    sentence=sentence,
+                    heads=heads,
+                    labels=[names[label] for label in numbers],
+                    arcs=arcs,
+                    beliefs=beliefs,
+                    label_names=names,
+                    label_probabilities=probabilities,
+                    alternatives=k_best(self.model, arcs, beliefs, kbest) if kbest and len(heads) else [],
+                    factors={name: int(counts[number]) for name, counts in factors.items()},
+                    residual=float(residuals[number]),
+                )
+            )
+        return parses
+
+    @staticmethod
+    def _factors(batch: Batch, circuit: Circuit) -> tuple[dict[str, IntArray], AnyArray]:
+        """How many parts of each kind a sentence has, and how far its beliefs moved at last: 0 without any."""
+        counts = {name: np.diff(tuples.first) for name, tuples in circuit.tuples.items()}
+        residuals = by_sentence(np.maximum, circuit.inferred.changes, batch.first)
+        if counts:
+            residuals[sum(counts.values()) == 0] = 0.0
+        return counts, residuals
+
+    def _candidates(self, items: Sequence[_Item], tokens: Sequence[IntArray]) -> list[Arcs]:
+        """The arcs to look at, of each sentence."""
+        if not any(known or forbidden for _, known, forbidden in items):
+            return self.pruner.keep(tokens)
+        return [self._constrained(*item, one) for item, one in zip(items, tokens, strict=True)]
+
+    def _constrained(self, sentence: Sentence, known: _Known, forbidden: _Forbidden, tokens: IntArray) -> Arcs:
+        if not known and not forbidden:
+            return self.pruner.keep([tokens])[0]
+        allowed = _allowed(len(sentence), known, forbidden)
+        try:
+            return self.pruner.keep_among(tokens, allowed)
+        except ValueError:
+            where = f"{sentence.source}:{sentence.line}: " if sentence.source else ""
+            raise ValueError(
+                f"{where}known and forbidden arcs leave no tree: {dict(known)}, {list(forbidden)}"
+            ) from None
+
     def save(self, path: str | Path) -> None:
         """Write everything that parsing needs to one file, which appears only when complete."""
-        if self._encoding is None:
-            raise ValueError("this parser has not been trained: there is nothing to save")
-        projective, single_root = self._model.structure
         header = {
             "config": self.config.to_toml(),
-            "values": self._encoding.values,
-            "tag_map": self._encoding.tag_map,
-            "projective": projective,
-            "single_root": single_root,
-            "labels": self._labels.labels,
+            "values": self.encoding.values,
+            "tag_map": self.encoding.tag_map,
+            "projective": self.model.projective,
+            "single_root": self.model.single_root,
+            "labels": self.labels.labels,
             "reports": [asdict(report) for report in self.reports],
             "pruning": {name: asdict(report) for name, report in self.pruning.items()},
         }
-        used, values = pack(self._model.weights)
-        pruner_used, pruner_values = pack(self._pruner.model.weights)
+        used, values = pack(self.model.scorer.weights)
+        pruner_used, pruner_values = pack(self.pruner.model.scorer.weights)
         tensors = {
             "weights_used": used,
             "weights": values,
             "pruner_weights_used": pruner_used,
             "pruner_weights": pruner_values,
-            "length_bounds": self._pruner.bounds,
-            **{f"labels.{name}": array for name, array in self._labels.state().items()},
+            "length_bounds": self.pruner.bounds,
+            **{f"labels.{name}": array for name, array in self.labels.state().items()},
         }
         write_tensors(Path(path), _KIND, header, tensors)
 
@@ -190,113 +195,43 @@ class Parser:
 
     @classmethod
     def _from_file(cls, header: Mapping[str, Any], tensors: Mapping[str, AnyArray]) -> "Parser":
-        parser = cls(Config.from_toml(header["config"]))
-        config = parser.config
-        parser._encoding = Encoding(header["values"], header["tag_map"])
-        structure = bool(header["projective"]), bool(header["single_root"])
-        parser._model = parser._new_model(structure)
-        unpack(tensors["weights_used"], tensors["weights"], parser._model.weights)
-        pruner_model = Pruner.new_model(config, structure)
-        unpack(tensors["pruner_weights_used"], tensors["pruner_weights"], pruner_model.weights)
-        parser._pruner = Pruner(pruner_model, config, tensors["length_bounds"])
+        config = Config.from_toml(header["config"])
+        encoding = Encoding(header["values"], header["tag_map"])
+        projective, single_root = bool(header["projective"]), bool(header["single_root"])
+        model = new_model(config, encoding, projective=projective, single_root=single_root)
+        unpack(tensors["weights_used"], tensors["weights"], model.scorer.weights)
+        pruner = Pruner.new(config, tensors["length_bounds"], projective=projective, single_root=single_root)
+        unpack(tensors["pruner_weights_used"], tensors["pruner_weights"], pruner.model.scorer.weights)
         state = {name.removeprefix("labels."): array for name, array in tensors.items() if name.startswith("labels.")}
-        parser._labels = LabelModel.from_state(
-            header["labels"], label_templates(parser._encoding.available(config.templates)), state
-        )
-        parser.reports = [EpochReport(**report) for report in header["reports"]]
-        parser.pruning = {name: PruningReport(**report) for name, report in header["pruning"].items()}
-        return parser
-
-    def _new_model(self, structure: tuple[bool, bool]) -> ArcModel:
-        assert self._encoding is not None
-        config = self.config
-        return ArcModel(
-            self._encoding.available(config.templates),
-            config.factors,
-            config.weight_bits,
-            projective=structure[0],
-            single_root=structure[1],
-            iterations=config.iterations,
-        )
-
-    def _parse(self, items: Sequence[_Item], kbest: int) -> list[Parse]:
-        """Parse sentences stage by stage: what a stage needs is then in the processor's caches most of the time."""
-        assert self._encoding is not None
-        names = self._labels.labels
-        tokens = [self._encoding.encode(sentence) for sentence, _, _ in items]
-        batch = Batch.of(tokens, self._candidates(items, tokens))
-        beliefs, residuals, pairs, trees = self._infer(batch)
-        labelled = [self._labels.predict(*one) for one in zip(tokens, trees, strict=True)]
-        parses = []
-        for (sentence, _, _), arcs, own_beliefs, residual, count, heads, (numbers, probabilities) in zip(
-            items, batch.arcs, batch.split(beliefs), residuals.tolist(), pairs.tolist(), trees, labelled, strict=True
-        ):
-            labels = [names[number] for number in numbers]
-            best = k_best(self._model, arcs, own_beliefs, kbest) if kbest and len(heads) else []
-            parses.append(
-                Parse(sentence, heads, labels, arcs, own_beliefs, names, probabilities, best, count, residual)
-            )
-        return parses
-
-    def _candidates(self, items: Sequence[_Item], tokens: Sequence[IntArray]) -> list[Arcs]:
-        """The arcs to look at, of each sentence."""
-        if not any(known or forbidden for _, known, forbidden in items):
-            return self._pruner.keep(tokens)
-        return [self._constrained(*item, one) for item, one in zip(items, tokens, strict=True)]
-
-    def _constrained(self, sentence: Sentence, known: _Known, forbidden: _Forbidden, tokens: IntArray) -> Arcs:
-        if not known and not forbidden:
-            return self._pruner.keep([tokens])[0]
-        allowed = _allowed(len(sentence), known, forbidden)
-        try:
-            return self._pruner.keep_among(tokens, allowed)
-        except ValueError:
-            where = f"{sentence.source}:{sentence.line}: " if sentence.source else ""
-            raise ValueError(
-                f"{where}known and forbidden arcs leave no tree: {dict(known)}, {list(forbidden)}"
-            ) from None
-
-    def _infer(self, batch: Batch) -> tuple[FloatArray, FloatArray, IntArray, list[IntArray]]:
-        """Beliefs of all arcs; residual, number of pairs, and the heads of the tree decoded, of each sentence."""
-        model, config = self._model, self.config
-        exact = config.inference == "exact"
-        if exact and config.factors:
-            beliefs, pairs = exact_beliefs(model, batch)
-            residuals = np.zeros(len(pairs))
-        else:
-            beliefs, residuals, pairs = model.infer(batch)
-        return beliefs, residuals, pairs, decode(config.decoder, model, batch, beliefs, exact=exact)
+        labels = LabelModel.from_state(header["labels"], label_templates(encoding.available(config.templates)), state)
+        reports = [EpochReport(**report) for report in header["reports"]]
+        pruning = {name: PruningReport(**report) for name, report in header["pruning"].items()}
+        return cls(config, encoding, pruner, model, labels, reports, pruning)
 
 
-class _Development:
-    """Development data, parsed after every epoch."""
+def new_model(config: Config, encoding: Encoding, *, projective: bool, single_root: bool) -> TreeModel:
+    """A model of trees as configured, all its weights zero."""
+    parts = [PARTS[name] for name in config.factors]
+    scorer = HashedScorer(encoding.available(config.templates), parts, config.weight_bits)
+    return TreeModel(scorer, projective, single_root, inference_of(config))
 
-    def __init__(self, parser: Parser, prepared: Prepared) -> None:
-        self._parser = parser
-        self._sentences = prepared.dev
-        self._tokens = prepared.dev_tokens
-        self._gold = [np.array(sentence.heads, dtype=np.int64) for sentence in prepared.dev]
-        self._scored = [~is_punctuation(sentence, "unicode") for sentence in prepared.dev]
-        arcs = [Arcs.of(kept) for kept in prepared.dev_keep]
-        self._batches = [
-            Batch.of(self._tokens[k : k + _BATCH], arcs[k : k + _BATCH]) for k in range(0, len(arcs), _BATCH)
-        ]
 
-    def score(self) -> tuple[float, float]:
-        """Unlabelled and labelled attachment score in percent, without punctuation (Unicode rule)."""
-        right = labelled = words = 0
-        labels = self._parser._labels
-        trees = [tree for batch in self._batches for tree in self._parser._infer(batch)[3]]
-        for sentence, tokens, heads, gold, scored in zip(
-            self._sentences, self._tokens, trees, self._gold, self._scored, strict=True
-        ):
-            numbers, _ = labels.predict(tokens, heads)
-            correct = (heads == gold) & scored
-            same = np.array([labels.labels[a] == b for a, b in zip(numbers, sentence.labels, strict=True)])
-            right += int(correct.sum())
-            labelled += int((correct & same).sum())
-            words += int(scored.sum())
-        return 100.0 * right / max(words, 1), 100.0 * labelled / max(words, 1)
+def inference_of(config: Config) -> Inference:
+    """How beliefs are found, as configured."""
+    return Inference(
+        exact=config.inference == "exact",
+        iterations=config.iterations,
+        schedule=config.schedule,
+        damping=config.damping,
+        tolerance=config.tolerance or None,
+    )
+
+
+def thread_count(threads: int | None) -> int:
+    """As many as asked for, or as there are processors; ValueError for less than one."""
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads must be at least 1, not {threads}")
+    return threads or os.cpu_count() or 1
 
 
 def _with_constraints(
@@ -324,12 +259,6 @@ def _batches(items: Iterable[_Item]) -> Iterator[list[_Item]]:
             batch, words = [], 0
     if batch:
         yield batch
-
-
-def _threads(threads: int | None) -> int:
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads must be at least 1, not {threads}")
-    return threads or os.cpu_count() or 1
 
 
 def _allowed(n: int, known: _Known, forbidden: _Forbidden) -> BoolArray:

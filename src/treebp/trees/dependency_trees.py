@@ -1,6 +1,7 @@
 """Distributions over the dependency trees of a sentence."""
 
 import heapq
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -105,6 +106,10 @@ class DependencyTrees:
         difference = _expectation(marginals, self._scores) - _expectation(marginals, other._scores)
         return self._unbatch(difference - log_partition + other._sums[0])
 
+    @property
+    def _best_trees(self) -> Callable[[FloatArray, IntArray, bool, IntArray], FloatArray]:
+        return tree_queries.best_projective_trees if self.projective else tree_queries.best_spanning_trees
+
     def argmax(self) -> IntArray:
         """Heads of the most probable tree; shape (n,), or (batch, width - 1) padded with -1."""
         return self._unbatch(self._best(self._scores))
@@ -185,7 +190,7 @@ class DependencyTrees:
 
     def _best(self, scores: FloatArray) -> IntArray:
         heads = np.full((len(self.lengths), scores.shape[1] - 1), -1)
-        self._require_trees(tree_queries.best_trees(scores, self.lengths, self.projective, self.single_root, heads))
+        self._require_trees(self._best_trees(scores, self.lengths, self.single_root, heads))
         return heads
 
     def _topk(self, b: int, k: int) -> tuple[IntArray, FloatArray]:
@@ -195,7 +200,7 @@ class DependencyTrees:
 
         def push(scores: FloatArray, fixed: int) -> None:
             heads = np.empty((1, size - 1), np.int64)
-            score = tree_queries.best_trees(scores[None], length, self.projective, self.single_root, heads)[0]
+            score = self._best_trees(scores[None], length, self.single_root, heads)[0]
             if score > -np.inf:
                 heapq.heappush(queue, (-float(score), len(queue) + len(trees), fixed, heads[0], scores))
 

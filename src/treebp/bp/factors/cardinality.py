@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from treebp._types import FloatArray
+from treebp._types import FloatArray, IntArray
 from treebp.bp.factors.protocol import FactorBackprop
+from treebp.bp.groups.counts import Counts
+from treebp.bp.groups.protocol import Group
 from treebp.bp.variables import Variable
 from treebp.kernels.cardinality import count_messages, count_messages_backward
 
@@ -26,14 +28,23 @@ class _Count:
 
     def messages(self, incoming: FloatArray, potentials: FloatArray) -> tuple[FloatArray, FactorBackprop]:
         """Sum over all joint states in time linear in the number of variables."""
-        outgoing, before, after = count_messages(incoming.reshape(-1, 2), self.counts)
+        rows, first = incoming.reshape(-1, 2), np.array([0, len(self.variables)])
+        outgoing, before, after = count_messages(first, rows, self.counts)
 
         def backprop(adjoint: FloatArray) -> tuple[FloatArray, FloatArray]:
-            rows = adjoint.reshape(-1, 2)
-            adjoint_incoming = count_messages_backward(incoming.reshape(-1, 2), outgoing, before, after, rows)
-            return adjoint_incoming.ravel(), np.zeros(0)
+            received = count_messages_backward(first, rows, outgoing, before, after, adjoint.reshape(-1, 2))
+            return received.ravel(), np.zeros(0)
 
         return outgoing.ravel(), backprop
+
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """Constraints of one kind make a group."""
+        return tuple(self.counts.tolist())
+
+    def group(self, factors: Sequence["_Count"], variables: IntArray) -> Group:
+        """Many constraints of this kind as a group; `variables` are theirs, end to end."""
+        return Counts(variables, [len(factor.variables) for factor in factors], weights=self.counts)
 
 
 class ExactlyOne(_Count):

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from treebp._types import FloatArray
+from treebp._types import FloatArray, IntArray
 from treebp.bp.factors.protocol import FactorBackprop
+from treebp.bp.groups.chains import Chains
+from treebp.bp.groups.protocol import Group
 from treebp.bp.variables import Variable
 from treebp.kernels.chain import chain_sums, chain_sums_backward
 
@@ -52,14 +54,25 @@ class Chain:
     def messages(self, incoming: FloatArray, potentials: FloatArray) -> tuple[FloatArray, FactorBackprop]:
         """Sum over all sequences of states by forward-backward."""
         rows = incoming.reshape(len(self.variables), -1)
+        first = np.array([0, len(rows)])
         transitions = np.ascontiguousarray(np.broadcast_to(potentials, self._shape))
-        before, after = chain_sums(rows, transitions)
+        before, after = np.empty_like(rows), np.empty_like(rows)
+        chain_sums(first, rows, transitions, before, after)
 
         def backprop(adjoint: FloatArray) -> tuple[FloatArray, FloatArray]:
             adjoint_incoming, adjoint_transitions = chain_sums_backward(
-                rows, transitions, before, after, adjoint.reshape(rows.shape)
+                first, rows, transitions, before, after, adjoint.reshape(rows.shape)
             )
             shared = potentials.ndim == 2
             return adjoint_incoming.ravel(), adjoint_transitions.sum(axis=0) if shared else adjoint_transitions
 
         return (before + after).ravel(), backprop
+
+    @property
+    def kind(self) -> tuple[object, ...] | None:
+        """Chains of one kind make a group; one whose positions share their transitions is alone."""
+        return (self.variables[0].states,) if self.potentials.ndim == 3 else None
+
+    def group(self, factors: Sequence["Chain"], variables: IntArray) -> Group:
+        """Many chains of this kind as a group; `variables` are theirs, end to end."""
+        return Chains(variables, [len(factor.variables) for factor in factors], self.variables[0].states)

@@ -1,17 +1,15 @@
 """Constraints that the arcs which are ON form a dependency tree."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from treebp._types import FloatArray, IntArray
 from treebp.bp.factors.protocol import FactorBackprop
+from treebp.bp.groups.protocol import Group
+from treebp.bp.groups.trees import Trees
+from treebp.bp.log_trees import LogTree
 from treebp.bp.variables import Variable
-from treebp.kernels import log_eisner, log_matrix_tree
-from treebp.kernels.tree_messages import other_heads, other_heads_backward
-
-# An adjoint divided by its arc's marginal may grow by this much before digits are lost.
-_STEEPEST = 1e5
 
 
 def checked_arcs(arcs: Mapping[tuple[int, int], Variable], name: str) -> int:
@@ -30,14 +28,7 @@ def checked_arcs(arcs: Mapping[tuple[int, int], Variable], name: str) -> int:
 
 
 class _Tree:
-    """Sums over trees by inside-outside on the messages' ratios (section 3.4 of the paper).
-
-    Z is linear in each arc's weight, and its derivative, the arc's gain, sums over the trees with that arc. So the
-    message to ON is the gain, and the message to OFF the sum over the modifier's other heads of ratio times gain:
-    nothing is divided by an incoming message, and nothing subtracted from one.
-    """
-
-    _log_gains: Callable[[FloatArray, FloatArray, int, bool, FloatArray, FloatArray], tuple[float, float]]
+    projective: bool
 
     def __init__(self, arcs: Mapping[tuple[int, int], Variable], *, single_root: bool = False) -> None:
         name = type(self).__name__
@@ -45,93 +36,36 @@ class _Tree:
         self.variables = tuple(arcs.values())
         self.potentials = np.zeros(0)
         self.single_root = bool(single_root)
-        self._size = words + 1
-        self._heads: IntArray = np.array([head for head, _ in arcs], dtype=np.int64)
-        self._modifiers: IntArray = np.array([modifier for _, modifier in arcs], dtype=np.int64)
-        if self._gains(self._matrix(np.zeros(len(arcs))), self._matrix(np.zeros(len(arcs))))[0] == -np.inf:
+        heads, modifiers = np.array(list(arcs), dtype=np.int64).T.copy()
+        self._tree = LogTree(heads, modifiers, words + 1, self.projective, self.single_root)
+        if not self._tree.possible:
             raise ValueError(f"{name}: no tree over {words} words can be made of these {len(arcs)} arcs")
 
     def messages(self, incoming: FloatArray, potentials: FloatArray) -> tuple[FloatArray, FactorBackprop]:
         """Sum over all trees; O(n^3)."""
-        off, on = incoming.reshape(-1, 2).T
-        forced = off == -np.inf
-        if forced.any() and np.bincount(self._modifiers[forced]).max() > 1:  # a word cannot have two heads
-            return np.full_like(incoming, -np.inf), lambda adjoint: (np.zeros_like(adjoint), np.zeros(0))
-        # A forced arc's weight goes in front of the sum, and its modifier has no other head.
-        constant = np.where(forced, on, off)
-        ratios = on - constant
-        rivals = ~forced & np.isin(self._modifiers, self._modifiers[forced])
-        weights = self._matrix(np.where(rivals, -np.inf, ratios))
-        log_z, _, gains, _ = self._gains(weights, np.zeros_like(weights))
-        terms = self._matrix(ratios) + gains
-        others = other_heads(terms)
-        arcs = self._heads, self._modifiers
-        rest = constant.sum() - constant
-        to_off = rest + np.where(rivals, log_z, others[arcs])
-        to_on = rest + np.where(rivals, -np.inf, gains[arcs])
+        return self._tree.messages(incoming)
 
-        def backprop(adjoint: FloatArray) -> tuple[FloatArray, FloatArray]:
-            adjoint_off, adjoint_on = adjoint.reshape(-1, 2).T
-            adjoint_off = np.where(to_off > -np.inf, adjoint_off, 0.0)
-            adjoint_on = np.where(to_on > -np.inf, adjoint_on, 0.0)
-            through_others = other_heads_backward(terms, others, self._matrix(np.where(rivals, 0.0, adjoint_off), 0.0))
-            adjoint_gains = self._matrix(adjoint_on, 0.0) + through_others
-            adjoint_log_z = adjoint_off[rivals].sum()
-            adjoint_ratios = through_others[arcs] + self._through_gains(
-                weights, gains, log_z, adjoint_gains, adjoint_log_z
-            )
-            adjoint_ratios = np.where(forced, 0.0, adjoint_ratios)
-            both = adjoint_off + adjoint_on
-            adjoint_constant = both.sum() - both - adjoint_ratios
-            incoming_off = np.where(forced, 0.0, adjoint_constant)
-            incoming_on = np.where(forced, adjoint_constant, adjoint_ratios)
-            rows = np.stack([incoming_off, np.where(on > -np.inf, incoming_on, 0.0)], axis=1)
-            return rows.ravel(), np.zeros(0)
+    @property
+    def kind(self) -> tuple[object, ...]:
+        """Trees of one kind make a group."""
+        return self.projective, self.single_root
 
-        return np.stack([to_off, to_on], axis=1).ravel(), backprop
+    @property
+    def edge_order(self) -> IntArray:
+        """The variables in the order of a group's edges: sorted by modifier."""
+        return np.lexsort((self._tree.heads, self._tree.modifiers))
 
-    def _matrix(self, values: FloatArray, elsewhere: float = -np.inf) -> FloatArray:
-        matrix = np.full((self._size, self._size), elsewhere)
-        matrix[self._heads, self._modifiers] = values
-        return matrix
-
-    def _gains(self, weights: FloatArray, direction: FloatArray) -> tuple[float, float, FloatArray, FloatArray]:
-        """log Z, log(dZ / d weight), and the derivatives of both along `direction`."""
-        gains, slopes = np.empty_like(weights), np.empty_like(weights)
-        log_z, slope = type(self)._log_gains(weights, direction, self._size, self.single_root, gains, slopes)
-        return log_z, slope, gains, slopes
-
-    def _through_gains(
-        self, weights: FloatArray, gains: FloatArray, log_z: float, adjoint: FloatArray, adjoint_log_z: float
-    ) -> FloatArray:
-        """dJ/d ratios, given those of the log gains and of log Z.
-
-        The Jacobian of the log gains is p(other arc | arc), which is symmetric once its rows are multiplied by p(arc).
-        Where p(arc) is too small to divide by, use that a gain does not depend on the weights of its own modifier's
-        arcs: such a modifier is done by itself, with weights that make its arcs equally probable.
-        """
-        marginals = np.exp(weights + gains - log_z)
-        steep = np.abs(adjoint) > _STEEPEST * np.abs(adjoint).max() * marginals
-        apart = np.flatnonzero(steep.any(axis=0))
-        together = np.where(np.isin(np.arange(self._size), apart), 0.0, adjoint)
-        total = adjoint_log_z * marginals + self._conditional(weights, marginals, together)
-        for modifier in apart:
-            equal = weights.copy()
-            equal[:, modifier] = np.where(gains[:, modifier] > -np.inf, -gains[:, modifier], -np.inf)
-            alone = np.zeros_like(adjoint)
-            alone[:, modifier] = adjoint[:, modifier]
-            log_z, _, new_gains, _ = self._gains(equal, np.zeros_like(equal))
-            change = self._conditional(equal, np.exp(equal + new_gains - log_z), alone)
-            change[:, modifier] = 0.0
-            total += change
-        return np.asarray(total[self._heads, self._modifiers])
-
-    def _conditional(self, weights: FloatArray, marginals: FloatArray, adjoint: FloatArray) -> FloatArray:
-        """Sum over arcs of their adjoint times p(each other arc | arc)."""
-        if not adjoint.any():
-            return np.zeros_like(adjoint)
-        direction = np.where(adjoint != 0.0, adjoint / np.where(marginals > 0.0, marginals, 1.0), 0.0)
-        return marginals * self._gains(weights, direction)[3]
+    def group(self, factors: Sequence["_Tree"], variables: IntArray) -> Group:
+        """Many trees of this kind as a group; `variables` are theirs, end to end."""
+        trees = [(factor._tree, factor.edge_order) for factor in factors]
+        return Trees(
+            np.array([tree.size for tree, _ in trees]),
+            np.concatenate([tree.heads[order] for tree, order in trees]),
+            np.concatenate([tree.modifiers[order] for tree, order in trees]),
+            variables,
+            projective=self.projective,
+            single_root=self.single_root,
+        )
 
 
 class ProjectiveTree(_Tree):
@@ -155,7 +89,7 @@ class ProjectiveTree(_Tree):
 
     """
 
-    _log_gains = staticmethod(log_eisner.log_gains)
+    projective = True
 
 
 class SpanningTree(_Tree):
@@ -174,4 +108,4 @@ class SpanningTree(_Tree):
 
     """
 
-    _log_gains = staticmethod(log_matrix_tree.log_gains)
+    projective = False

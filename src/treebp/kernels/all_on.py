@@ -1,0 +1,113 @@
+"""Messages of factors that weigh the joint state in which all their variables are ON, and no other.
+
+Messages are ratios, ON over OFF. With p the probability of ON that a message speaks of and e the weight, the message to
+one variable is 1 - P + e P, P being the product of the other messages' p. What is left to one is a sum of positive
+terms, so that every digit counts however large or small the ratios are. Rows of ``incoming`` and ``outgoing`` are the
+first, second and third variables of all factors. Adjoints are those of the ratios' logarithms.
+"""
+
+import math
+
+import numpy as np
+
+from treebp._types import FloatArray
+from treebp.kernels._jit import inlined, kernel
+from treebp.kernels.numbers import exp, log, softplus
+
+_LARGEST = 1e100  # beyond this, or below its inverse, a product of normalisers is taken into its logarithm
+
+
+@kernel
+def send_pairs(weights: FloatArray, incoming: FloatArray, outgoing: FloatArray) -> None:
+    """Messages of pairs: (1 + e y) / (1 + y), y being the message from the other variable."""
+    for f in range(np.uint64(len(weights))):
+        e, a, b = weights[f], incoming[0, f], incoming[1, f]
+        outgoing[0, f] = (1.0 + e * b) / (1.0 + b)
+        outgoing[1, f] = (1.0 + e * a) / (1.0 + a)
+
+
+@kernel
+def send_pairs_backward(
+    weights: FloatArray, incoming: FloatArray, adjoint: FloatArray, out: FloatArray, of_weights: FloatArray
+) -> None:
+    """Write the adjoints of the messages received, and add those of the weights' logarithms."""
+    for f in range(np.uint64(len(weights))):
+        e, a, b = weights[f], incoming[0, f], incoming[1, f]
+        with_a, with_b = e * a / (1.0 + e * a), e * b / (1.0 + e * b)
+        of_weights[f] += adjoint[0, f] * with_b + adjoint[1, f] * with_a
+        out[0, f] = adjoint[1, f] * (with_a - a / (1.0 + a))
+        out[1, f] = adjoint[0, f] * (with_b - b / (1.0 + b))
+
+
+@inlined
+def _to_one(e: float, off_a: float, on_a: float, off_b: float, on_b: float) -> float:
+    return off_a + on_a * (off_b + e * on_b)
+
+
+@kernel
+def send_triples(weights: FloatArray, incoming: FloatArray, outgoing: FloatArray) -> None:
+    """Messages of triples."""
+    for f in range(np.uint64(len(weights))):
+        e, a, b, c = weights[f], incoming[0, f], incoming[1, f], incoming[2, f]
+        off_a, off_b, off_c = 1.0 / (1.0 + a), 1.0 / (1.0 + b), 1.0 / (1.0 + c)
+        on_a, on_b, on_c = a * off_a, b * off_b, c * off_c
+        outgoing[0, f] = _to_one(e, off_b, on_b, off_c, on_c)
+        outgoing[1, f] = _to_one(e, off_a, on_a, off_c, on_c)
+        outgoing[2, f] = _to_one(e, off_a, on_a, off_b, on_b)
+
+
+@kernel
+def send_triples_backward(
+    weights: FloatArray, incoming: FloatArray, adjoint: FloatArray, out: FloatArray, of_weights: FloatArray
+) -> None:
+    """Write the adjoints of the messages received, and add those of the weights' logarithms."""
+    for f in range(np.uint64(len(weights))):
+        e, a, b, c = weights[f], incoming[0, f], incoming[1, f], incoming[2, f]
+        off_a, off_b, off_c = 1.0 / (1.0 + a), 1.0 / (1.0 + b), 1.0 / (1.0 + c)
+        on_a, on_b, on_c = a * off_a, b * off_b, c * off_c
+        # By the message to each, what it says divided out: d log m = [(e - 1) dP + P de] / m, dp = p (1 - p) dlog y.
+        to_a = adjoint[0, f] * on_b * on_c / _to_one(e, off_b, on_b, off_c, on_c)
+        to_b = adjoint[1, f] * on_a * on_c / _to_one(e, off_a, on_a, off_c, on_c)
+        to_c = adjoint[2, f] * on_a * on_b / _to_one(e, off_a, on_a, off_b, on_b)
+        of_weights[f] += e * (to_a + to_b + to_c)
+        out[0, f] = (e - 1.0) * off_a * (to_b + to_c)
+        out[1, f] = (e - 1.0) * off_b * (to_a + to_c)
+        out[2, f] = (e - 1.0) * off_c * (to_a + to_b)
+
+
+@kernel
+def expectations(weights: FloatArray, incoming: FloatArray, outgoing: FloatArray, out: FloatArray) -> float:
+    """Write each factor's belief that all its variables are ON; return what these factors add to log Z.
+
+    That is, in Bethe's approximation, the factors' log-partitions less those of their edges, with messages to factors
+    taken as probabilities and those to variables as ratios.
+    """
+    arity = len(incoming)
+    total, ratio = 0.0, 1.0  # one logarithm for many factors
+    for f in range(len(weights)):
+        on, off, edges = 1.0, 0.0, 1.0
+        for k in range(arity):
+            p_off = 1.0 / (1.0 + incoming[k, f])
+            p_on = incoming[k, f] * p_off
+            off += on * p_off
+            on *= p_on
+            edges *= p_off + p_on * outgoing[k, f]
+        both = weights[f] * on
+        out[f] = both / (off + both)
+        ratio *= (off + both) / edges
+        if not 1.0 / _LARGEST < ratio < _LARGEST:
+            total += log(ratio)
+            ratio = 1.0
+    return total + log(ratio)
+
+
+@kernel
+def single_expectations(potentials: FloatArray, incoming: FloatArray, out: FloatArray) -> float:
+    """The same for factors of one variable, whose messages are log-odds; the log-partition is that of the factors."""
+    total = 0.0
+    for f in range(np.uint64(len(potentials))):
+        odds = potentials[f] + incoming[f]
+        out[f] = 1.0 / (1.0 + exp(-odds))
+        # log(1 - p + p e^s), p = 1 / (1 + e^-x), as a sum of what cannot overflow
+        total += softplus(odds) - softplus(incoming[f]) if incoming[f] < math.inf else potentials[f]
+    return total

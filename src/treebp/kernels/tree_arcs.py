@@ -1,0 +1,103 @@
+"""Queries on the arcs of several trees, laid end to end: where they begin, which are best, and which are worth keeping.
+
+``sizes`` holds the number of positions of each tree, one more than words, position 0 being the root; ``heads`` and
+``modifiers`` its arcs, sorted by modifier; ``starts``, size of each, where the arcs of a modifier begin, counted from
+the tree's first one, and how many there are.
+"""
+
+import math
+
+import numpy as np
+
+from treebp._types import FloatArray, IntArray
+from treebp.kernels._jit import kernel
+from treebp.kernels.candidates import list_arcs, select_arcs
+from treebp.kernels.tree_queries import best_projective_tree, best_spanning_tree
+
+
+@kernel
+def first_arcs(sizes: IntArray, modifiers: IntArray) -> IntArray:
+    """Where each tree's arcs begin (trees + 1,), every modifier having one at least; -1 at the end if none fits."""
+    first = np.zeros(len(sizes) + 1, np.int64)
+    arc = 0
+    for t in range(len(sizes)):
+        first[t] = arc
+        for modifier in range(1, sizes[t]):
+            begin = arc
+            while arc < len(modifiers) and modifiers[arc] == modifier and (sizes[t] > 2 or arc == begin):
+                arc += 1
+            if arc == begin:
+                first[-1] = -1
+                return first
+    first[-1] = arc if arc == len(modifiers) else -1
+    return first
+
+
+@kernel
+def arc_matrix(size: int, heads: IntArray, modifiers: IntArray, scores: FloatArray) -> FloatArray:
+    """Scores of arcs by head and modifier, -inf for those that are not there."""
+    matrix = np.full((size, size), -math.inf)
+    for a in range(len(heads)):
+        matrix[heads[a], modifiers[a]] = scores[a]
+    return matrix
+
+
+@kernel
+def best_projective_trees(
+    sizes: IntArray, heads: IntArray, modifiers: IntArray, starts: IntArray, scores: FloatArray, single_root: bool
+) -> IntArray:
+    """The heads of all words in the projective trees with the highest sums of scores; there must be one for each."""
+    trees = np.empty(sizes.sum() - len(sizes), np.int64)
+    position, arc, word = 0, 0, 0
+    for t in range(len(sizes)):
+        size = sizes[t]
+        end = arc + starts[position + size - 1]
+        arcs = arc_matrix(size, heads[arc:end], modifiers[arc:end], scores[arc:end])
+        best_projective_tree(arcs, size, single_root, trees[word : word + size - 1])
+        position, arc, word = position + size, end, word + size - 1
+    return trees
+
+
+@kernel
+def best_spanning_trees(
+    sizes: IntArray, heads: IntArray, modifiers: IntArray, starts: IntArray, scores: FloatArray, single_root: bool
+) -> IntArray:
+    """The same for trees whose arcs may cross."""
+    trees = np.empty(sizes.sum() - len(sizes), np.int64)
+    position, arc, word = 0, 0, 0
+    for t in range(len(sizes)):
+        size = sizes[t]
+        end = arc + starts[position + size - 1]
+        arcs = arc_matrix(size, heads[arc:end], modifiers[arc:end], scores[arc:end])
+        best_spanning_tree(arcs, size, single_root, trees[word : word + size - 1])
+        position, arc, word = position + size, end, word + size - 1
+    return trees
+
+
+@kernel
+def prune(
+    sizes: IntArray,
+    heads: IntArray,
+    modifiers: IntArray,
+    starts: IntArray,
+    beliefs: FloatArray,
+    trees: IntArray,
+    ratio: float,
+    most: int,
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Heads, modifiers and starts of the arcs to keep, those of ``trees`` always: see ``select_arcs``."""
+    kept_heads, kept_modifiers, kept_starts = np.empty_like(heads), np.empty_like(heads), np.empty_like(starts)
+    position, arc, word, count = 0, 0, 0, 0
+    for s in range(len(sizes)):
+        size = sizes[s]
+        end = arc + starts[position + size - 1]
+        marginals = np.zeros((size, size))
+        for a in range(arc, end):
+            marginals[heads[a], modifiers[a]] = beliefs[a]
+        keep = select_arcs(marginals, trees[word : word + size - 1], ratio, most)
+        own_heads, own_modifiers, own_starts = list_arcs(keep)
+        kept_heads[count : count + len(own_heads)] = own_heads
+        kept_modifiers[count : count + len(own_heads)] = own_modifiers
+        kept_starts[position : position + size] = own_starts
+        position, arc, word, count = position + size, end, word + size - 1, count + len(own_heads)
+    return kept_heads[:count].copy(), kept_modifiers[:count].copy(), kept_starts  # a parse may be kept for long

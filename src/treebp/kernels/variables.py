@@ -1,0 +1,244 @@
+"""What variables do in belief propagation: gather the messages of their factors, and send products on (eq. 4).
+
+A binary variable's messages are single numbers, the ratio of ON to OFF or its logarithm; another variable's are one
+log-probability per state. Each number is an *entry* of the flat arrays of messages and speaks of a *slot*: of the
+binary variable, or of one state of another one. ``slots[entry]`` is unsigned, which lets loops vectorise.
+"""
+
+import math
+
+import numpy as np
+
+from treebp._types import AnyArray, FloatArray, IntArray
+from treebp.kernels._jit import inlined, kernel
+from treebp.kernels.numbers import exp, log, softplus
+
+CERTAIN = 400.0
+"""Log-odds beyond this are certainty to a factor whose messages are ratios: see ``treebp.bp.groups``."""
+
+_FAR = 1e150  # a product of ratios beyond this, or below its inverse, is taken into the logarithm
+_LANES = 8
+_LARGE = 1e3  # log-messages beyond this are not subtracted from a sum that has them
+
+
+@kernel
+def gather_ratios(slots: AnyArray, ratios: FloatArray, products: FloatArray, logs: FloatArray) -> None:
+    """Fill ``logs`` with the logarithm of the product of each slot's ratios; ``products`` is scratch memory.
+
+    Entries of one slot that follow each other are multiplied without a way through memory.
+    """
+    products[:] = 1.0
+    logs[:] = 0.0
+    current, product = np.uint64(0), 1.0
+    for entry in range(np.uint64(len(slots))):
+        slot = slots[entry]
+        if slot != current:
+            products[current] = product
+            current, product = slot, products[slot]
+        product *= ratios[entry]
+        if not 1.0 / _FAR < product < _FAR:
+            logs[slot] += math.log(product)
+            product = 1.0
+    if len(slots) > 0:
+        products[current] = product
+    for slot_ in range(np.uint64(len(logs))):
+        logs[slot_] += log(products[slot_])
+
+
+@kernel
+def gather_logs(slots: AnyArray, messages: FloatArray, logs: FloatArray) -> None:
+    """Fill ``logs`` with the sum of each slot's log-messages."""
+    logs[:] = 0.0
+    for entry in range(np.uint64(len(slots))):
+        logs[slots[entry]] += messages[entry]
+
+
+@kernel
+def totals(gathered: FloatArray, without: int, out: FloatArray) -> int:
+    """Add up the rows of ``gathered`` (groups, slots) but for one; return the first slot that has NaN, or -1."""
+    out[:] = 0.0
+    for group in range(len(gathered)):
+        if group != without:
+            row = gathered[group]
+            for slot in range(np.uint64(len(out))):
+                out[slot] += row[slot]
+    return first_nan(out)
+
+
+@kernel
+def first_nan(numbers: FloatArray) -> int:
+    """Where the first NaN is, or -1."""
+    for k in range(len(numbers)):
+        if math.isnan(numbers[k]):
+            return k
+    return -1
+
+
+@kernel
+def divide(gathered: FloatArray, slots: AnyArray, ratios: FloatArray, odds: FloatArray, out: FloatArray) -> None:
+    """Messages to factors: the odds of all that was gathered, but for what the factor said itself.
+
+    ``odds`` is scratch memory, one per slot.
+    """
+    odds[:] = 0.0
+    for group in range(len(gathered)):
+        row = gathered[group]
+        for slot in range(np.uint64(len(odds))):
+            odds[slot] += row[slot]
+    for slot in range(np.uint64(len(odds))):
+        odds[slot] = exp(min(max(odds[slot], -CERTAIN), CERTAIN))
+    for entry in range(np.uint64(len(slots))):  # many at a time
+        out[entry] = 1.0 / ratios[entry]
+    for entry in range(np.uint64(len(slots))):  # one by one
+        out[entry] *= odds[slots[entry]]
+
+
+@kernel
+def subtract(gathered: FloatArray, slots: AnyArray, messages: FloatArray, logs: FloatArray, out: FloatArray) -> bool:
+    """The same in logarithms; return whether all could be subtracted, none being large or infinite."""
+    totals(gathered, -1, logs)
+    safe = True
+    for entry in range(np.uint64(len(slots))):
+        safe &= abs(messages[entry]) < _LARGE
+        out[entry] = logs[slots[entry]] - messages[entry]
+    return safe
+
+
+@kernel
+def gather_adjoints(slots: AnyArray, adjoint: FloatArray, totals: FloatArray) -> None:
+    """Add up the adjoints of messages to factors at each slot."""
+    for entry in range(np.uint64(len(slots))):
+        totals[slots[entry]] += adjoint[entry]
+
+
+@kernel
+def spread_adjoints(slots: AnyArray, totals: FloatArray, own: FloatArray, adjoint: FloatArray) -> None:
+    """Add to the adjoints of messages to variables: each was part of all that its slot sent but for the entry's own.
+
+    ``own`` is empty where nothing was sent along these entries.
+    """
+    if len(own) > 0:
+        for entry in range(np.uint64(len(slots))):
+            adjoint[entry] += totals[slots[entry]] - own[entry]
+    else:
+        for entry in range(np.uint64(len(slots))):
+            adjoint[entry] += totals[slots[entry]]
+
+
+@kernel
+def add_log_probabilities(slots: AnyArray, log_odds: FloatArray, off: FloatArray, on: FloatArray) -> None:
+    """Add the log-probabilities of OFF and ON, given log-odds, to each slot's."""
+    for entry in range(np.uint64(len(slots))):
+        odds = log_odds[entry]
+        off[slots[entry]] -= softplus(odds)
+        on[slots[entry]] -= softplus(-odds)
+
+
+@kernel
+def total_softplus(log_odds: FloatArray) -> float:
+    """Sum of log(1 + odds), certain ones aside."""
+    total = 0.0
+    for entry in range(np.uint64(len(log_odds))):
+        total += softplus(log_odds[entry]) if log_odds[entry] < math.inf else 0.0
+    return total
+
+
+@kernel
+def log_agreement(incoming: FloatArray, outgoing: FloatArray) -> float:
+    """Sum over edges of the log-probability that two messages, given as log-odds, agree; -inf if two cannot."""
+    total = 0.0
+    for entry in range(np.uint64(len(incoming))):
+        a, b = incoming[entry], outgoing[entry]
+        both = a + b
+        if math.isinf(a) or math.isinf(b):
+            total += max(-softplus(a) - softplus(b), -softplus(-a) - softplus(-b)) if both == both else -math.inf
+        else:
+            total += softplus(both) - softplus(a) - softplus(b)
+    return total
+
+
+@kernel
+def send_some(
+    entries: IntArray,
+    slots: AnyArray,
+    first_entry: IntArray,
+    slot_entries: IntArray,
+    incoming: FloatArray,
+    after: FloatArray,
+    outgoing: FloatArray,
+) -> None:
+    """Send log-messages along some entries, those of one slot being neighbours, in the order of ``slot_entries``.
+
+    The entries of slot s are ``slot_entries[first_entry[s] : first_entry[s + 1]]``. Sums before and after an entry are
+    combined, because an infinite message cannot be subtracted. ``after`` is scratch memory, an entry per slot's entry.
+    """
+    position = 0
+    while position < len(entries):
+        slot = slots[entries[position]]
+        begin, end = first_entry[slot], first_entry[slot + np.uint64(1)]
+        total = 0.0
+        for k in range(end - 1, begin - 1, -1):
+            after[k - begin] = total
+            total += incoming[slot_entries[k]]
+        before = 0.0
+        for k in range(begin, end):
+            entry = slot_entries[k]
+            if position < len(entries) and entries[position] == entry:
+                outgoing[entry] = before + after[k - begin]
+                position += 1
+            before += incoming[entry]
+
+
+@kernel
+def send_some_backward(
+    entries: IntArray,
+    slots: AnyArray,
+    first_entry: IntArray,
+    slot_entries: IntArray,
+    adjoint_outgoing: FloatArray,
+    adjoint_incoming: FloatArray,
+) -> None:
+    """Add to ``adjoint_incoming``: each message entered the sums of all other entries of its slot."""
+    position = 0
+    while position < len(entries):
+        slot = slots[entries[position]]
+        total = 0.0
+        while position < len(entries) and slots[entries[position]] == slot:
+            entry = entries[position]
+            total += adjoint_outgoing[entry]
+            adjoint_incoming[entry] -= adjoint_outgoing[entry]
+            position += 1
+        for k in range(first_entry[slot], first_entry[slot + np.uint64(1)]):
+            adjoint_incoming[slot_entries[k]] += total
+
+
+@kernel
+def largest_ratio_change(old: FloatArray, new: FloatArray) -> float:
+    """Largest change of a message, as a probability, of messages in ratios."""
+    return _largest(old, new, False)
+
+
+@kernel
+def largest_log_odds_change(old: FloatArray, new: FloatArray) -> float:
+    """The same for log-odds."""
+    return _largest(old, new, True)
+
+
+@kernel
+def _largest(old: FloatArray, new: FloatArray, logs: bool) -> float:
+    largest = np.zeros(_LANES)  # several, which a processor compares at once
+    whole = len(old) // _LANES * _LANES
+    for begin in range(np.uint64(0), np.uint64(whole), np.uint64(_LANES)):
+        for lane in range(np.uint64(_LANES)):
+            change = _change(old[begin + lane], new[begin + lane], logs)
+            largest[lane] = change if change > largest[lane] else largest[lane]
+    for entry in range(whole, len(old)):
+        largest[0] = max(largest[0], _change(old[entry], new[entry], logs))
+    return largest.max()
+
+
+@inlined
+def _change(old: float, new: float, logs: bool) -> float:
+    if logs:
+        return abs(1.0 / (1.0 + exp(-new)) - 1.0 / (1.0 + exp(-old)))
+    return abs(new / (1.0 + new) - old / (1.0 + old))

@@ -1,0 +1,7 @@
+"""Training: from treebank sentences to a parser."""
+
+from treebp.training.data import Prepared, prepare
+from treebp.training.fit import fit
+from treebp.training.progress import Progress
+
+__all__ = ["Prepared", "Progress", "fit", "prepare"]

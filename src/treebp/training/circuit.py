@@ -1,0 +1,59 @@
+"""The paper's circuit, read from top to bottom: what a model makes of sentences, what that costs, and the way back.
+
+An objective maps beliefs and truth to a value and the adjoints of all potentials. A new one is a function here and an
+entry in ``OBJECTIVES``.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from treebp._types import BoolArray, FloatArray
+from treebp.features.optimiser import SparseGradient
+from treebp.objectives.losses import annealed_risk_of_arcs, cost_of_score, l2_of_arcs
+from treebp.parsing.arcs import Batch
+from treebp.parsing.model import Circuit, TreeModel
+
+Adjoints = Mapping[str, FloatArray]
+Objective = Callable[[Circuit, Mapping[str, BoolArray], float], tuple[float, Adjoints]]
+
+
+class Examples(NamedTuple):
+    """Training sentences in a batch, and which of their candidate arcs are right."""
+
+    batch: Batch
+    gold: BoolArray
+
+
+def loss_and_gradient(
+    model: TreeModel, examples: Examples, objective: str, temperature: float = 1.0
+) -> tuple[float, SparseGradient]:
+    """The sum of an objective over some sentences, and its gradient by the weights."""
+    circuit = model(examples.batch, gradient=objective != "cll")  # (A) to (D)
+    gold = model.parts_on(circuit.tuples, examples.gold)
+    value, adjoints = OBJECTIVES[objective](circuit, gold, temperature)  # (E)
+    return value, circuit.back_to_weights(adjoints)
+
+
+def likelihood(circuit: Circuit, gold: Mapping[str, BoolArray], temperature: float) -> tuple[float, Adjoints]:
+    """Negative log-likelihood of the right trees, all of whose arcs must be candidates.
+
+    With belief propagation, the surrogate that takes Bethe's approximation for the log-partition, and the beliefs of
+    arcs and parts for its gradient.
+    """
+    score = sum(float(circuit.potentials[name][on].sum()) for name, on in gold.items())
+    return cost_of_score(score, circuit.inferred.log_partition(), gold, circuit.inferred.expectations())
+
+
+def l2(circuit: Circuit, gold: Mapping[str, BoolArray], temperature: float) -> tuple[float, Adjoints]:
+    """Squared distance of beliefs and truth, eq. (11)."""
+    value, adjoint = l2_of_arcs(circuit.inferred.beliefs, gold["arc"])
+    return value, circuit.inferred.backprop(adjoint)
+
+
+def annealed_risk(circuit: Circuit, gold: Mapping[str, BoolArray], temperature: float) -> tuple[float, Adjoints]:
+    """Expected number of wrong heads of a random decoder, eqs. (9) and (10)."""
+    value, adjoint = annealed_risk_of_arcs(circuit.inferred.beliefs, gold["arc"], circuit.trees, temperature)
+    return value, circuit.inferred.backprop(adjoint)
+
+
+OBJECTIVES: dict[str, Objective] = {"cll": likelihood, "l2": l2, "ar": annealed_risk}
