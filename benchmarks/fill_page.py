@@ -34,7 +34,7 @@ def filled(match: re.Match[str]) -> str:
     path = RESULTS / name
     if not path.exists():
         return match[0]
-    if name == "peers.json":
+    if name in ("peers.json", "graphs.json"):
         lines = list(TABLES[what](json.loads(path.read_text(encoding="utf-8"))))
     else:
         run = Run.load(path)

@@ -104,4 +104,4 @@ def test_ordinary_scores_are_not_left_to_logarithms(words, projective):
             beliefs = propagate(
                 graph, iterations=iterations, potentials=[given.arc_scores, given.pair_scores, []], gradient=False
             )
-            assert not refused_trees(tree, beliefs._outcome.incoming[2]).any()
+            assert not refused_trees(tree, beliefs._outcome.incoming()[2]).any()

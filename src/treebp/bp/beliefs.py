@@ -14,7 +14,7 @@ from treebp.bp.groups.odds import log_probabilities
 from treebp.bp.groups.protocol import Sums
 from treebp.bp.outcome import Outcome, to_logs
 from treebp.bp.variables import Variable
-from treebp.kernels.variables import add_log_probabilities, gather_ratios, log_agreement
+from treebp.kernels.variables import add_log_probabilities, first_nan, gather_ratios, log_agreement, probabilities
 
 _Owners = Mapping[Variable, ArrayLike] | Mapping[Factor, ArrayLike] | Mapping[Variable | Factor, ArrayLike]
 
@@ -54,15 +54,17 @@ class Beliefs:
         self._potentials = potentials
         self._compiled = compiled
         self._slots = self._probabilities(outcome.totals)
-        for slot in np.flatnonzero(np.isnan(self._slots))[:1]:
+        slot = first_nan(self._slots)
+        if slot >= 0:
             variable = int(np.searchsorted(self._graph.first_slot, slot, side="right")) - 1
             name = self._graph.variable_name(variable)
             raise ValueError(f"variable {name}: its factors together forbid every state")
 
     def _probabilities(self, totals: FloatArray) -> FloatArray:
         """Of each slot: of ON, or of a state."""
+        on = np.empty_like(totals)
+        probabilities(totals, on)
         with np.errstate(over="ignore", invalid="ignore"):
-            on = 1.0 / (1.0 + np.exp(-totals))
             if not self._graph.binary:
                 first = self._graph.first_slot[:-1]
                 widths = np.diff(self._graph.first_slot)
@@ -129,7 +131,7 @@ class Beliefs:
         place = self.graph.place(factor)
         self._possible(place.group)
         sender, own = self._outcome.senders[place.group], self._graph.ranges[place.group]
-        joint = to_logs(sender, self._outcome.incoming[place.group]) + self._again(place.group)
+        joint = to_logs(sender, self._incoming[place.group]) + self._again(place.group)
         flat = np.empty(self._graph.entry_count)
         flat[own] = joint
         beliefs = []
@@ -142,7 +144,7 @@ class Beliefs:
     def _again(self, group: int) -> FloatArray:
         """What a group would send next, in answer to the last messages."""
         outgoing = np.empty_like(self._outcome.outgoing[group])
-        self._outcome.senders[group].send(self._outcome.incoming[group], outgoing, False)
+        self._outcome.senders[group].send(self._incoming[group], outgoing, False)
         return to_logs(self._outcome.senders[group], outgoing)
 
     def expectations(self, factor: Factor) -> FloatArray:
@@ -164,11 +166,15 @@ class Beliefs:
         return [sums.expectations for sums in self._sums]
 
     @cached_property
+    def _incoming(self) -> list[FloatArray]:
+        return self._outcome.incoming()
+
+    @cached_property
     def _sums(self) -> list[Sums]:
         outcome = self._outcome
         return [
             sender.sums(incoming, outgoing)
-            for sender, incoming, outgoing in zip(outcome.senders, outcome.incoming, outcome.outgoing, strict=True)
+            for sender, incoming, outgoing in zip(outcome.senders, self._incoming, outcome.outgoing, strict=True)
         ]
 
     @cached_property
@@ -183,16 +189,16 @@ class Beliefs:
             total += self._possible(group)
             if sender.in_ratios:
                 logs = np.empty(graph.slot_count)
-                gather_ratios(slots, outgoing, np.empty(graph.slot_count), logs)
+                gather_ratios(slots, outgoing, sender.strongest, np.empty(graph.slot_count), logs)
                 on += logs
                 continue
             if graph.binary:
                 add_log_probabilities(slots, outgoing, off, on)
-                total -= self._agreeing(group, log_agreement(outcome.incoming[group], outgoing))
+                total -= self._agreeing(group, log_agreement(self._incoming[group], outgoing))
                 continue
-            binary = self._binary_slots[slots.view(np.int64)]
+            binary = self._binary_slots[slots]
             add_log_probabilities(slots[binary], outgoing[binary], off, on)
-            np.add.at(on, slots[~binary].view(np.int64), outgoing[~binary])
+            np.add.at(on, slots[~binary], outgoing[~binary])
             total -= self._edge_partitions(group, binary)
         with np.errstate(invalid="ignore"):
             of_variables = np.logaddexp(off, on)
@@ -208,7 +214,7 @@ class Beliefs:
 
     def _edge_partitions(self, group: int, binary: BoolArray) -> float:
         """The sum over a group's edges of the log-partition of both messages, all as probabilities."""
-        incoming, outgoing = self._outcome.incoming[group], self._outcome.outgoing[group]
+        incoming, outgoing = self._incoming[group], self._outcome.outgoing[group]
         joint = log_probabilities(incoming[binary]) + log_probabilities(outgoing[binary])
         totals = np.logaddexp(joint[:, 0], joint[:, 1])
         if not binary.all():
@@ -237,7 +243,7 @@ class Beliefs:
         for factor in range(int(graph.groups[group].edge_factor.max()) + 1):
             alone, edges, own = graph.groups[group].subset(factor)
             sender = alone.start(self._potentials[group][own])
-            flat = to_logs(self._outcome.senders[group], self._outcome.incoming[group])
+            flat = to_logs(self._outcome.senders[group], self._incoming[group])
             first = graph.edges.first_entry - graph.ranges[group].start
             numbers = edges + int(graph.first_edge[group])
             entries = np.concatenate([np.arange(first[number], first[number + 1]) for number in numbers])

@@ -100,13 +100,15 @@ class EdgeRun:
             [from_logs(sender, flat[own]) for sender, own in zip(self._senders, graph.ranges, strict=True)]
             for flat in (to_factors, to_variables)
         )
-        return Outcome(graph, self._senders, incoming, outgoing, totals, before, np.array(residuals), self.backward)
+        return Outcome(
+            graph, self._senders, lambda: incoming, outgoing, totals, before, np.array(residuals), self.backward
+        )
 
     def _totals(self, to_variables: FloatArray) -> FloatArray:
         slots = self._graph.edges.slots
         totals = np.zeros(self._graph.slot_count)
         with np.errstate(invalid="ignore"):
-            np.add.at(totals, slots.view(np.int64), to_variables)
+            np.add.at(totals, slots, to_variables)
         return totals
 
     def _run_phases(
@@ -198,7 +200,7 @@ class EdgeRun:
     ) -> None:
         """See `GroupRun.backward`."""
         graph, damping = self._graph, self._options.damping
-        of_to_variables = of_slots[graph.edges.slots.view(np.int64)]
+        of_to_variables = of_slots[graph.edges.slots]
         of_to_factors = np.concatenate(
             [np.zeros(own.stop - own.start) if found is None else found
              for own, found in zip(graph.ranges, of_incoming, strict=True)] + [np.zeros(0)]

@@ -30,6 +30,7 @@ class Graph:
         states: the number of states of each variable, or the number of variables if all are binary.
         groups: the factors.
         names: of variables and of the factors of each group, for errors.
+        trusted: whether neither the groups nor the log-potentials of a run need be checked.
 
     Raises:
         ValueError: a variable that is not there, has other states than a group expects, or stands twice in a factor.
@@ -47,7 +48,12 @@ class Graph:
     """
 
     def __init__(
-        self, states: int | ArrayLike, groups: Sequence[Group], names: tuple[Sequence[str], Names] | None = None
+        self,
+        states: int | ArrayLike,
+        groups: Sequence[Group],
+        names: tuple[Sequence[str], Names] | None = None,
+        *,
+        trusted: bool = False,
     ) -> None:
         self.groups = tuple(groups)
         counts = np.asarray(states, dtype=np.int64)
@@ -56,14 +62,17 @@ class Graph:
         self.binary = self.binary or bool((self.states == 2).all())
         self._names = names
         self.plans: dict[str, Any] = {}  # the schedules that have been worked out
-        for number, group in enumerate(self.groups):
+        self.trusted = trusted
+        for number, group in enumerate(() if trusted else self.groups):
             self._check(number, group)
         # A binary variable has one slot; another one, a slot for each of its states.
         widths = np.where(self.states == 2, 1, self.states)
         self.first_slot: IntArray = np.concatenate(([0], np.cumsum(widths)))
         self.slot_count = int(self.first_slot[-1])
         slots = [group.variables if self.binary else self._slots_of(group.variables) for group in self.groups]
-        self.slots: list[AnyArray] = [own.view(np.uint64) for own in slots]
+        self.slots: list[AnyArray] = [
+            own.view(np.uint32) if own.dtype == np.int32 else own.astype(np.uint32) for own in slots
+        ]
         # Whether a group's messages are one for each slot, in order: then they need not be gathered.
         self.one_to_one = [len(own) == self.slot_count and bool((own == np.arange(len(own))).all()) for own in slots]
         ends = np.cumsum([0, *map(len, slots)]).tolist()
@@ -92,7 +101,7 @@ class Graph:
         if self.binary:
             return np.zeros(self.entry_count)
         per_slot = np.repeat(np.where(self.states == 2, 0.0, -np.log(self.states)), np.diff(self.first_slot))
-        return np.concatenate([np.zeros(0), *(per_slot[own.view(np.int64)] for own in self.slots)])
+        return np.concatenate([np.zeros(0), *(per_slot[own] for own in self.slots)])
 
     @cached_property
     def first_edge(self) -> IntArray:
@@ -117,8 +126,8 @@ class Graph:
     def edges(self) -> Edges:
         """Edges and the entries of each slot, for inference along single edges."""
         widths = np.diff(self.first_slot)[self.edge_variable]
-        slots = np.concatenate([np.zeros(0, np.uint64), *self.slots])
-        counts = np.bincount(slots.view(np.int64), minlength=self.slot_count)
+        slots = np.concatenate([np.zeros(0, np.uint32), *self.slots])
+        counts = np.bincount(slots, minlength=self.slot_count)
         return Edges(
             first_entry=np.concatenate(([0], np.cumsum(widths))),
             states=self.states[self.edge_variable],

@@ -26,13 +26,13 @@ class _Sent(NamedTuple):
 class GroupRun:
     """The messages of a graph, sent group by group.
 
-    `incoming[g]` and `outgoing[g]` are the last messages to and from group g. `gathered[g]` are the latter added up, as
+    `_incoming[g]` and `_outgoing[g]` are the last messages to and from group g, `_gathered[g]` the latter added up, as
     logarithms, at each slot. Each iteration has memory of its own for messages, so that the backward pass finds them.
     """
 
     def __init__(self, graph: Graph, senders: Sequence[Sender], options: Options) -> None:
         self._graph, self._senders, self._options = graph, senders, options
-        self.incoming, self.outgoing = self._uniform(), self._uniform()
+        self._incoming, self._outgoing = self._uniform(), self._uniform()
         self._gathered = np.zeros((len(senders), graph.slot_count))
         self._scratch = np.empty(graph.slot_count)
         self._memory: list[tuple[FloatArray, FloatArray]] = []
@@ -42,33 +42,45 @@ class GroupRun:
         self._constant = frozenset(k for k, one in enumerate(senders) if one.constant and options.damping == 0.0)
 
     def _uniform(self) -> list[FloatArray]:
+        """Messages that say nothing."""
         flat = self._graph.uniform
-        for own, sender in zip(self._graph.ranges, self._senders, strict=True):
-            if sender.in_ratios:
-                flat[own] = 1.0
-        return [flat[own] for own in self._graph.ranges]
+        return [
+            np.ones(own.stop - own.start) if sender.in_ratios else flat[own]
+            for own, sender in zip(self._graph.ranges, self._senders, strict=True)
+        ]
 
     def run(self, plan: GroupPlan, iterations: int) -> Outcome:
         """Send all messages this many times, at most."""
         options, residuals = self._options, list[float]()
         before, totals = self._scratch, np.zeros(self._graph.slot_count)
-        changing = plan.without(self._constant)
+        waiting: list[GroupStep] = []  # what no group has been asked to answer yet
         while len(residuals) < iterations:
             self._change = 0.0
             to_factors, to_variables = self._rows(len(residuals))
-            for step in changing if residuals else plan:
-                if not step.from_variables:
-                    self._from_groups(step, to_variables)
-                elif residuals or not self._constant.issuperset(step.groups):
-                    self._from_variables(step, to_factors)
+            for step in plan:
+                asked = step.groups
+                if step.from_variables or residuals:
+                    asked = tuple(group for group in step.groups if group not in self._constant)
+                if step.from_variables:
+                    waiting.append(GroupStep(True, asked))
+                elif asked:
+                    self._from_variables(waiting, to_factors)
+                    self._from_groups(GroupStep(False, asked), to_variables)
+            if options.watch:
+                self._from_variables(waiting, to_factors)
             before, totals = totals, self._total()
             residuals.append(self._change)
             if options.tolerance is not None and self._change < options.tolerance:
                 break
-        if self._constant:
-            self._from_variables(GroupStep(True, tuple(self._constant)), np.empty(self._graph.entry_count))
+        waiting.append(GroupStep(True, tuple(self._constant)))
+
+        def incoming() -> list[FloatArray]:
+            """The last messages to all groups; some of them are never asked for, and not sent before they are."""
+            self._from_variables(waiting, np.empty(self._graph.entry_count))
+            return self._incoming
+
         return Outcome(
-            self._graph, self._senders, self.incoming, self.outgoing, totals, before, np.array(residuals), self.backward
+            self._graph, self._senders, incoming, self._outgoing, totals, before, np.array(residuals), self.backward
         )
 
     def _rows(self, iteration: int) -> tuple[FloatArray, FloatArray]:
@@ -84,24 +96,29 @@ class GroupRun:
         kernels.totals(self._gathered, -1, total)
         return total
 
-    def _from_variables(self, step: GroupStep, rows: FloatArray) -> None:
-        graph = self._graph
-        for group in step.groups:
-            sent, slots = rows[graph.ranges[group]], graph.slots[group]
-            if self._senders[group].in_ratios:
-                kernels.divide(self._gathered, slots, self.outgoing[group], self._scratch, sent)
-            elif graph.one_to_one[group]:
-                kernels.totals(self._gathered, group, sent)
-            elif not kernels.subtract(self._gathered, slots, self.outgoing[group], self._scratch, sent):
-                self._send_large(group, sent)
-            self._deliver(group, self.incoming, sent, impossible_variable)
-        if self._options.gradient:
-            self._tape.append(_Sent(step, []))
+    def _from_variables(self, steps: list[GroupStep], rows: FloatArray) -> None:
+        """Send what has been waiting to be sent to groups, which then waits no longer."""
+        for step in steps:
+            for group in step.groups:
+                self._to_group(group, rows[self._graph.ranges[group]])
+            if self._options.gradient and step.groups:
+                self._tape.append(_Sent(step, []))
+        steps.clear()
+
+    def _to_group(self, group: int, sent: FloatArray) -> None:
+        graph, slots = self._graph, self._graph.slots[group]
+        if self._senders[group].in_ratios:
+            kernels.divide(self._gathered, slots, self._outgoing[group], self._scratch, sent)
+        elif graph.one_to_one[group]:
+            kernels.totals(self._gathered, group, sent)
+        elif not kernels.subtract(self._gathered, slots, self._outgoing[group], self._scratch, sent):
+            self._send_large(group, sent)
+        self._deliver(group, self._incoming, sent, impossible_variable)
 
     def _send_large(self, group: int, sent: FloatArray) -> None:
         """The same where messages are too large, or infinite, to be subtracted from a sum."""
         graph = self._graph
-        flat = np.concatenate([to_logs(sender, own) for sender, own in zip(self._senders, self.outgoing, strict=True)])
+        flat = np.concatenate([to_logs(sender, own) for sender, own in zip(self._senders, self._outgoing, strict=True)])
         everywhere, edges = np.empty_like(flat), graph.edges
         own = graph.ranges[group]
         entries = own.start + np.argsort(graph.slots[group], kind="stable")
@@ -114,10 +131,10 @@ class GroupRun:
         graph, backprops = self._graph, []
         for group in step.groups:
             sender, sent, slots = self._senders[group], rows[graph.ranges[group]], graph.slots[group]
-            backprops.append(sender.send(self.incoming[group], sent, self._options.gradient))
-            self._deliver(group, self.outgoing, sent, impossible_factor)
+            backprops.append(sender.send(self._incoming[group], sent, self._options.gradient))
+            self._deliver(group, self._outgoing, sent, impossible_factor)
             if sender.in_ratios:
-                kernels.gather_ratios(slots, sent, self._scratch, self._gathered[group])
+                kernels.gather_ratios(slots, sent, sender.strongest, self._scratch, self._gathered[group])
             elif graph.one_to_one[group]:
                 self._gathered[group] = sent
             else:

@@ -27,7 +27,8 @@ class Outcome(NamedTuple):
 
     Attributes:
         graph, senders: what sent them.
-        incoming, outgoing: messages to and from each group, as ratios where the sender has them so.
+        incoming: (of no argument) the messages to each group, as ratios where the sender has them so.
+        outgoing: those from each group.
         totals: (slots,) all log-messages to the variables added up.
         before: (slots,) the same, an iteration earlier.
         residuals: (iterations,) the largest change of a message, as a probability, in each.
@@ -37,7 +38,7 @@ class Outcome(NamedTuple):
 
     graph: Graph
     senders: Sequence[Sender]
-    incoming: list[FloatArray]
+    incoming: Callable[[], list[FloatArray]]
     outgoing: list[FloatArray]
     totals: FloatArray
     before: FloatArray

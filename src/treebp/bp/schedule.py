@@ -1,6 +1,5 @@
 """In which order belief propagation sends its messages."""
 
-from collections.abc import Collection
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -21,11 +20,6 @@ class GroupStep(NamedTuple):
 
 class GroupPlan(tuple[GroupStep, ...]):
     """One iteration, whole groups at a time."""
-
-    def without(self, groups: Collection[int]) -> "GroupPlan":
-        """The same without some groups."""
-        steps = (GroupStep(step.from_variables, tuple(k for k in step.groups if k not in groups)) for step in self)
-        return GroupPlan(step for step in steps if step.groups)
 
 
 class EdgePhase(NamedTuple):

@@ -111,3 +111,17 @@ def single_expectations(potentials: FloatArray, incoming: FloatArray, out: Float
         # log(1 - p + p e^s), p = 1 / (1 + e^-x), as a sum of what cannot overflow
         total += softplus(odds) - softplus(incoming[f]) if incoming[f] < math.inf else potentials[f]
     return total
+
+
+@kernel
+def weights_of(potentials: FloatArray) -> tuple[float, FloatArray]:
+    """The largest potential, of either sign, and all exponentials."""
+    strongest = 0.0
+    weights = np.empty(len(potentials))
+    for f in range(np.uint64(len(potentials))):
+        weights[f] = exp(potentials[f])
+    for potential in potentials:
+        size = abs(potential)
+        if not size <= strongest:  # NaN counts as too large
+            strongest = size
+    return strongest, weights

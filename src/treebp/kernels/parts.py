@@ -2,12 +2,12 @@
 
 Sentences are laid end to end as in ``treebp.parsing.arcs.Batch``; arcs are sorted by modifier. Each function returns
 the arcs of each tuple (tuples, 2 or 3), numbered over the batch; its positions (tuples, 3 or 4), within the sentence;
-and where each sentence's tuples begin (sentences + 1,).
+and where each sentence's tuples begin (sentences + 1,). There may be very many tuples: their numbers are int32.
 """
 
 import numpy as np
 
-from treebp._types import IntArray
+from treebp._types import AnyArray, IntArray
 from treebp.kernels._jit import kernel
 
 NO_ARC = -1
@@ -40,14 +40,14 @@ def arcs_by_head(sizes: IntArray, heads: IntArray, starts: IntArray) -> tuple[In
 @kernel
 def list_siblings(
     sizes: IntArray, heads: IntArray, modifiers: IntArray, starts: IntArray
-) -> tuple[IntArray, IntArray, IntArray]:
+) -> tuple[AnyArray, AnyArray, IntArray]:
     """Every two arcs of the same head: positions (head, modifier, sibling), modifier < sibling."""
     by_head, below = arcs_by_head(sizes, heads, starts)
     count = 0
     for x in range(len(starts)):
         children = below[x + 1] - below[x]
         count += children * (children - 1) // 2
-    arcs, positions = np.empty((count, 2), np.int64), np.empty((count, 3), np.int64)
+    arcs, positions = np.empty((count, 2), np.int32), np.empty((count, 3), np.int32)
     first = np.zeros(len(sizes) + 1, np.int64)
     position, p = 0, 0
     for sentence in range(len(sizes)):
@@ -66,7 +66,7 @@ def list_siblings(
 @kernel
 def list_grandparents(
     sizes: IntArray, heads: IntArray, modifiers: IntArray, starts: IntArray, projective: bool
-) -> tuple[IntArray, IntArray, IntArray]:
+) -> tuple[AnyArray, AnyArray, IntArray]:
     """Every two arcs of which one begins where the other ends: positions (grandparent, head, modifier).
 
     Those that no projective tree can hold are left out where the tree is projective.
@@ -77,7 +77,7 @@ def list_grandparents(
         for x in range(position + 1, position + sizes[sentence]):
             most += (starts[x] - starts[x - 1]) * (below[x + 1] - below[x])
         position += sizes[sentence]
-    arcs, positions = np.empty((most, 2), np.int64), np.empty((most, 3), np.int64)
+    arcs, positions = np.empty((most, 2), np.int32), np.empty((most, 3), np.int32)
     first = np.zeros(len(sizes) + 1, np.int64)
     position, arc, p = 0, 0, 0
     for sentence in range(len(sizes)):
@@ -99,7 +99,7 @@ def list_grandparents(
 @kernel
 def list_consecutive_siblings(
     sizes: IntArray, heads: IntArray, modifiers: IntArray, starts: IntArray
-) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
+) -> tuple[AnyArray, AnyArray, IntArray, IntArray, IntArray]:
     """Every two arcs of a head on the same side, the nearer one first; and each arc as the nearest, and as the last.
 
     The arcs of a head on one side, nearest first, are a sequence of some length k. Its tuples are (i, j) for i from -1
@@ -127,7 +127,7 @@ def list_consecutive_siblings(
                     count += (length + 1) * (length + 2) // 2 - 1
         position += sizes[sentence]
         first[sentence + 1] = count
-    arcs, positions = np.empty((count, 2), np.int64), np.empty((count, 3), np.int64)
+    arcs, positions = np.empty((count, 2), np.int32), np.empty((count, 3), np.int32)
     p = 0
     for s in range(sequences):
         begin, end = sequence_first[s], sequence_first[s + 1]
@@ -148,7 +148,7 @@ def list_consecutive_siblings(
 @kernel
 def list_grand_siblings(
     sizes: IntArray, heads: IntArray, modifiers: IntArray, starts: IntArray, projective: bool, nearest: int
-) -> tuple[IntArray, IntArray, IntArray]:
+) -> tuple[AnyArray, AnyArray, IntArray]:
     """Two arcs of a head on the same side, with an arc to that head: (grandparent, head, modifier, sibling).
 
     Modifier < sibling, and both are among the ``nearest`` candidates on their side. Tuples that no tree, or no
@@ -163,7 +163,7 @@ def list_grand_siblings(
             pairs = left * (left - 1) // 2 + right * (right - 1) // 2
             most += pairs * (starts[position + h] - starts[position + h - 1])
         position += sizes[sentence]
-    arcs, positions = np.empty((most, 3), np.int64), np.empty((most, 4), np.int64)
+    arcs, positions = np.empty((most, 3), np.int32), np.empty((most, 4), np.int32)
     first = np.zeros(len(sizes) + 1, np.int64)
     position, arc, p = 0, 0, 0
     for sentence in range(len(sizes)):
@@ -187,7 +187,7 @@ def list_grand_siblings(
 @kernel
 def list_tri_siblings(
     sizes: IntArray, heads: IntArray, modifiers: IntArray, starts: IntArray, nearest: int
-) -> tuple[IntArray, IntArray, IntArray]:
+) -> tuple[AnyArray, AnyArray, IntArray]:
     """Three arcs of a head on the same side: positions (head, modifier, sibling, third), from left to right.
 
     All three are among the ``nearest`` candidates on their side.
@@ -200,7 +200,7 @@ def list_tri_siblings(
             for side in (middle - begin, end - middle):
                 count += side * (side - 1) * (side - 2) // 6
         position += sizes[sentence]
-    arcs, positions = np.empty((count, 3), np.int64), np.empty((count, 4), np.int64)
+    arcs, positions = np.empty((count, 3), np.int32), np.empty((count, 4), np.int32)
     first = np.zeros(len(sizes) + 1, np.int64)
     position, p = 0, 0
     for sentence in range(len(sizes)):

@@ -11,34 +11,40 @@ import numpy as np
 
 from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.kernels._jit import inlined, kernel
-from treebp.kernels.numbers import exp, log, softplus
+from treebp.kernels.numbers import FARTHEST, exp, log, softplus
 
 CERTAIN = 400.0
 """Log-odds beyond this are certainty to a factor whose messages are ratios: see ``treebp.bp.groups``."""
 
+_ROOM = 350.0  # what a logarithm may grow by beyond that of _FAR
 _FAR = 1e150  # a product of ratios beyond this, or below its inverse, is taken into the logarithm
 _LANES = 8
 _LARGE = 1e3  # log-messages beyond this are not subtracted from a sum that has them
 
 
 @kernel
-def gather_ratios(slots: AnyArray, ratios: FloatArray, products: FloatArray, logs: FloatArray) -> None:
+def gather_ratios(
+    slots: AnyArray, ratios: FloatArray, strongest: float, products: FloatArray, logs: FloatArray
+) -> None:
     """Fill ``logs`` with the logarithm of the product of each slot's ratios; ``products`` is scratch memory.
 
-    Entries of one slot that follow each other are multiplied without a way through memory.
+    Entries of one slot that follow each other are multiplied without a way through memory. No ratio's logarithm exceeds
+    ``strongest``, so a product need be looked at only now and then.
     """
     products[:] = 1.0
     logs[:] = 0.0
-    current, product = np.uint64(0), 1.0
+    most = int(_ROOM / max(strongest, 1.0))
+    current, product, left = np.uint32(0), 1.0, most
     for entry in range(np.uint64(len(slots))):
         slot = slots[entry]
-        if slot != current:
+        if slot != current or left == 0:
+            if not 1.0 / _FAR < product < _FAR:
+                logs[current] += math.log(product)
+                product = 1.0
             products[current] = product
-            current, product = slot, products[slot]
+            current, product, left = slot, products[slot], most
         product *= ratios[entry]
-        if not 1.0 / _FAR < product < _FAR:
-            logs[slot] += math.log(product)
-            product = 1.0
+        left -= 1
     if len(slots) > 0:
         products[current] = product
     for slot_ in range(np.uint64(len(logs))):
@@ -75,6 +81,16 @@ def first_nan(numbers: FloatArray) -> int:
 
 
 @kernel
+def probabilities(log_odds: FloatArray, out: FloatArray) -> None:
+    """Probabilities of ON; 0 and 1 for infinite log-odds, NaN for NaN."""
+    for slot in range(np.uint64(len(log_odds))):
+        odds = log_odds[slot]
+        p = 1.0 / (1.0 + exp(-odds))
+        p = p if odds > -FARTHEST else 0.0
+        out[slot] = p if odds == odds else math.nan
+
+
+@kernel
 def divide(gathered: FloatArray, slots: AnyArray, ratios: FloatArray, odds: FloatArray, out: FloatArray) -> None:
     """Messages to factors: the odds of all that was gathered, but for what the factor said itself.
 
@@ -87,10 +103,10 @@ def divide(gathered: FloatArray, slots: AnyArray, ratios: FloatArray, odds: Floa
             odds[slot] += row[slot]
     for slot in range(np.uint64(len(odds))):
         odds[slot] = exp(min(max(odds[slot], -CERTAIN), CERTAIN))
-    for entry in range(np.uint64(len(slots))):  # many at a time
-        out[entry] = 1.0 / ratios[entry]
     for entry in range(np.uint64(len(slots))):  # one by one
-        out[entry] *= odds[slots[entry]]
+        out[entry] = odds[slots[entry]]
+    for entry in range(np.uint64(len(slots))):  # many at a time
+        out[entry] /= ratios[entry]
 
 
 @kernel
@@ -175,7 +191,7 @@ def send_some(
     position = 0
     while position < len(entries):
         slot = slots[entries[position]]
-        begin, end = first_entry[slot], first_entry[slot + np.uint64(1)]
+        begin, end = first_entry[slot], first_entry[slot + np.uint32(1)]
         total = 0.0
         for k in range(end - 1, begin - 1, -1):
             after[k - begin] = total
@@ -208,7 +224,7 @@ def send_some_backward(
             total += adjoint_outgoing[entry]
             adjoint_incoming[entry] -= adjoint_outgoing[entry]
             position += 1
-        for k in range(first_entry[slot], first_entry[slot + np.uint64(1)]):
+        for k in range(first_entry[slot], first_entry[slot + np.uint32(1)]):
             adjoint_incoming[slot_entries[k]] += total
 
 

@@ -153,7 +153,7 @@ def _propagated(
     arcs = len(potentials[ARC])
     groups = [AllOn(np.arange(arcs)[:, None]), *(part.group(tuples[part.name]) for part in parts), trees]
     beliefs = propagate(
-        Graph(arcs, groups),
+        Graph(arcs, groups, trusted=True),
         iterations=inference.iterations,
         schedule=inference.schedule,
         damping=inference.damping,

@@ -32,7 +32,8 @@ class AllOn:
     edge_states = 2
 
     def __init__(self, variables: ArrayLike) -> None:
-        rows = np.asarray(variables, dtype=np.int64)
+        rows = np.asarray(variables)
+        rows = rows if rows.dtype == np.int32 else rows.astype(np.int64)
         if rows.ndim != 2 or rows.shape[1] not in (1, 2, 3):
             raise ValueError(f"AllOn: variables of shape {rows.shape}, expected (factors, 1, 2 or 3)")
         self.potentials, self.arity = rows.shape
@@ -47,9 +48,10 @@ class AllOn:
         """The group with these log-potentials: in ratios, unless these are too large, or it has single variables."""
         if self.arity == 1:
             return _Single(potentials)
-        if len(potentials) and not np.abs(potentials).max() <= STRONGEST:
+        strongest, weights = kernels.weights_of(potentials)
+        if strongest > STRONGEST:
             return _Explicit(self.tables(), potentials)
-        return _Ratios(self.arity, potentials)
+        return _Ratios(self.arity, strongest, weights)
 
     def tables(self) -> Tables:
         """The same factors as tables, all of whose entries but the last are zero."""
@@ -65,6 +67,7 @@ class _Single:
     """One variable per factor: its log-odds are the log-potential, whatever the variable says."""
 
     in_ratios = False
+    strongest = np.inf
     constant = True
 
     def __init__(self, potentials: FloatArray) -> None:
@@ -90,9 +93,8 @@ class _Ratios:
     in_ratios = True
     constant = False
 
-    def __init__(self, arity: int, potentials: FloatArray) -> None:
-        self._arity = arity
-        self._weights = np.exp(potentials)
+    def __init__(self, arity: int, strongest: float, weights: FloatArray) -> None:
+        self._arity, self.strongest, self._weights = arity, strongest, weights
 
     def send(self, incoming: FloatArray, outgoing: FloatArray, gradient: bool) -> GroupBackprop:
         rows = incoming.reshape(self._arity, -1)
@@ -117,6 +119,7 @@ class _Explicit:
     """As tables in logarithms, for log-potentials that are very large, or infinite."""
 
     in_ratios = False
+    strongest = np.inf
     constant = False
 
     def __init__(self, tables: Tables, potentials: FloatArray) -> None:

@@ -40,6 +40,11 @@ class Sender(Protocol):
         ...
 
     @property
+    def strongest(self) -> float:
+        """A bound on the logarithm, of either sign, of any message; infinite unless messages are ratios."""
+        ...
+
+    @property
     def constant(self) -> bool:
         """Whether messages are always the same."""
         ...

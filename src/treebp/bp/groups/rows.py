@@ -25,6 +25,7 @@ class RowSender:
     """
 
     in_ratios = False
+    strongest = np.inf
     constant = False
 
     def __init__(

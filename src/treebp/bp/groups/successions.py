@@ -62,6 +62,7 @@ class Successions:
 
 class _SuccessionSender:
     in_ratios = False
+    strongest = np.inf
     constant = False
 
     def __init__(self, sequences: kernels.Sequences, potentials: FloatArray) -> None:

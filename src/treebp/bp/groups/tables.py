@@ -10,6 +10,7 @@ from treebp._types import FloatArray, IntArray
 from treebp.bp.groups.odds import log_probabilities
 from treebp.bp.groups.protocol import STRONGEST, Group, GroupBackprop, Sender, Sums
 from treebp.kernels import tables as kernels
+from treebp.kernels.all_on import weights_of
 
 
 class Tables:
@@ -80,7 +81,8 @@ class Tables:
             with np.errstate(invalid="ignore"):  # NaN, which is not at least anything, where all is forbidden
                 beside = rows - largest
             if not len(rows) or beside.min() >= -STRONGEST:
-                return _PairRatios(np.exp(np.ascontiguousarray(beside.T)), float(largest.sum()))
+                strongest, weights = weights_of(np.ascontiguousarray(beside.T).ravel())
+                return _PairRatios(weights.reshape(4, -1), strongest, float(largest.sum()))
         return _Logs(self, potentials)
 
     def subset(self, factor: int) -> tuple[Group, IntArray, IntArray]:
@@ -94,6 +96,7 @@ class _Fields:
     """Tables of one binary variable: their log-odds do not depend on what it says."""
 
     in_ratios = False
+    strongest = np.inf
     constant = True
 
     def __init__(self, potentials: FloatArray) -> None:
@@ -124,8 +127,8 @@ class _PairRatios:
     in_ratios = True
     constant = False
 
-    def __init__(self, weights: FloatArray, offset: float) -> None:
-        self._weights, self._offset = weights, offset
+    def __init__(self, weights: FloatArray, strongest: float, offset: float) -> None:
+        self._weights, self.strongest, self._offset = weights, strongest, offset
 
     def send(self, incoming: FloatArray, outgoing: FloatArray, gradient: bool) -> GroupBackprop:
         rows = incoming.reshape(2, -1)
@@ -154,6 +157,7 @@ class _Logs:
     """Any tables, in logarithms."""
 
     in_ratios = False
+    strongest = np.inf
     constant = False
 
     def __init__(self, group: Tables, potentials: FloatArray) -> None:

@@ -133,6 +133,7 @@ def _arcs(sizes: IntArray, heads: IntArray, modifiers: IntArray) -> kernels.Arcs
 
 class _TreeSender:
     in_ratios = False
+    strongest = np.inf
     constant = False
 
     def __init__(self, group: Trees) -> None:
@@ -172,15 +173,16 @@ class _Sums(NamedTuple):
         family = projective_group if group.projective else spanning_group
         squares, trees = arcs.sizes * arcs.sizes, len(arcs.sizes)
         room = int(squares.sum())
+        matrices, numbers, flags = np.empty((2, room)), np.empty((2, trees)), np.empty((2, trees), np.bool_)
         found = kernels.Sums(
-            weights=np.empty(room),
-            gains=np.empty(room),
+            weights=matrices[0],
+            gains=matrices[1],
             charts=np.empty(family.CHARTS * (room if keep else int(squares.max(initial=0)))),
             tops=np.empty(len(arcs.starts)),
-            lightest=np.empty(trees),
-            log_partitions=np.empty(trees),
-            by_walks=np.empty(trees, np.bool_),
-            refused=np.empty(trees, np.bool_),
+            lightest=numbers[0],
+            log_partitions=numbers[1],
+            by_walks=flags[0],
+            refused=flags[1],
         )
         marginals = np.empty(len(log_odds))
         kernels.weigh_trees(arcs, log_odds, found)

@@ -43,6 +43,7 @@ class Wrapped:
 
 class _WrappedSender:
     in_ratios = False
+    strongest = np.inf
     constant = False
 
     def __init__(self, group: Wrapped, potentials: FloatArray) -> None:
