@@ -20,7 +20,7 @@ from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.inference import ARC, Inference, Inferred, infer
 from treebp.parsing.model import Circuit
 from treebp.parsing.parts import PARTS, Part, Tuples
-from treebp.training.circuit import OBJECTIVES
+from treebp.training.circuit import OBJECTIVES, Gold
 
 PAIRS = ("sibling", "grandparent")
 
@@ -68,7 +68,7 @@ class SmallSentence:
         inferred = self.infer(iterations, gradient=objective != "cll", **settings)
         circuit = Circuit(trees, self.tuples, self.potentials, inferred, _no_weights)
         gold = {ARC: self.gold, **{part.name: part.on(self.tuples[part.name], self.gold) for part in self.parts}}
-        value, adjoints = OBJECTIVES[objective](circuit, gold, temperature)
+        value, adjoints = OBJECTIVES[objective](circuit, Gold(self.gold, lambda: gold), temperature)
         return value, np.concatenate([adjoints[name] for name in self.potentials])
 
 

@@ -17,7 +17,7 @@ from treebp.parsing.inference import ARC, Inference
 from treebp.parsing.model import TreeModel
 from treebp.parsing.parts import PARTS
 from treebp.parsing.scorer import HashedScorer
-from treebp.training.circuit import OBJECTIVES, Examples, loss_and_gradient
+from treebp.training.circuit import OBJECTIVES, Examples, Gold, loss_and_gradient
 from treebp.trees.dependency_trees import DependencyTrees
 
 FORMS = [(projective, single_root) for projective in (True, False) for single_root in (True, False)]
@@ -216,7 +216,7 @@ def test_the_gradient_by_weights_is_that_by_scores_through_a_linear_scorer(kinds
     value, gradient = loss_and_gradient(model, examples, objective, 0.5)
     circuit = model(examples.batch, gradient=True)
     gold = model.parts_on(circuit.tuples, examples.gold)
-    expected_value, adjoints = OBJECTIVES[objective](circuit, gold, 0.5)
+    expected_value, adjoints = OBJECTIVES[objective](circuit, Gold(examples.gold, lambda: gold), 0.5)
     assert value == expected_value
     assert list(adjoints) == [ARC, *kinds]
     rng = np.random.default_rng(0)

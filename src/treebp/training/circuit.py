@@ -14,7 +14,16 @@ from treebp.parsing.arcs import Batch
 from treebp.parsing.model import Circuit, TreeModel
 
 Adjoints = Mapping[str, FloatArray]
-Objective = Callable[[Circuit, Mapping[str, BoolArray], float], tuple[float, Adjoints]]
+
+
+class Gold(NamedTuple):
+    """What is right: which arcs and, when asked for, which parts of each kind, with arcs as "arc"."""
+
+    arcs: BoolArray
+    parts: Callable[[], Mapping[str, BoolArray]]
+
+
+Objective = Callable[[Circuit, Gold, float], tuple[float, Adjoints]]
 
 
 class Examples(NamedTuple):
@@ -29,30 +38,31 @@ def loss_and_gradient(
 ) -> tuple[float, SparseGradient]:
     """The sum of an objective over some sentences, and its gradient by the weights."""
     circuit = model(examples.batch, gradient=objective != "cll")  # (A) to (D)
-    gold = model.parts_on(circuit.tuples, examples.gold)
+    gold = Gold(examples.gold, lambda: model.parts_on(circuit.tuples, examples.gold))
     value, adjoints = OBJECTIVES[objective](circuit, gold, temperature)  # (E)
     return value, circuit.back_to_weights(adjoints)
 
 
-def likelihood(circuit: Circuit, gold: Mapping[str, BoolArray], temperature: float) -> tuple[float, Adjoints]:
+def likelihood(circuit: Circuit, gold: Gold, temperature: float) -> tuple[float, Adjoints]:
     """Negative log-likelihood of the right trees, all of whose arcs must be candidates.
 
     With belief propagation, the surrogate that takes Bethe's approximation for the log-partition, and the beliefs of
     arcs and parts for its gradient.
     """
-    score = sum(float(circuit.potentials[name][on].sum()) for name, on in gold.items())
-    return cost_of_score(score, circuit.inferred.log_partition(), gold, circuit.inferred.expectations())
+    right = gold.parts()
+    score = sum(float(circuit.potentials[name][on].sum()) for name, on in right.items())
+    return cost_of_score(score, circuit.inferred.log_partition(), right, circuit.inferred.expectations())
 
 
-def l2(circuit: Circuit, gold: Mapping[str, BoolArray], temperature: float) -> tuple[float, Adjoints]:
+def l2(circuit: Circuit, gold: Gold, temperature: float) -> tuple[float, Adjoints]:
     """Squared distance of beliefs and truth, eq. (11)."""
-    value, adjoint = l2_of_arcs(circuit.inferred.beliefs, gold["arc"])
+    value, adjoint = l2_of_arcs(circuit.inferred.beliefs, gold.arcs)
     return value, circuit.inferred.backprop(adjoint)
 
 
-def annealed_risk(circuit: Circuit, gold: Mapping[str, BoolArray], temperature: float) -> tuple[float, Adjoints]:
+def annealed_risk(circuit: Circuit, gold: Gold, temperature: float) -> tuple[float, Adjoints]:
     """Expected number of wrong heads of a random decoder, eqs. (9) and (10)."""
-    value, adjoint = annealed_risk_of_arcs(circuit.inferred.beliefs, gold["arc"], circuit.trees, temperature)
+    value, adjoint = annealed_risk_of_arcs(circuit.inferred.beliefs, gold.arcs, circuit.trees, temperature)
     return value, circuit.inferred.backprop(adjoint)
 
 

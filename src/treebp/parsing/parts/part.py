@@ -70,4 +70,7 @@ class Part(ABC):
 
     def on(self, tuples: Tuples, arcs: BoolArray) -> BoolArray:
         """Which parts are ON, (count,), given which arcs of the batch are: those whose arcs all are."""
-        return np.asarray(arcs[tuples.arcs].all(axis=1))
+        on = arcs[tuples.arcs[:, 0]]
+        for other in tuples.arcs.T[1:]:
+            on &= arcs[other]
+        return np.asarray(on)
