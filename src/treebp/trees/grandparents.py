@@ -93,8 +93,17 @@ class GrandparentTrees:
 
     @cached_property
     def entropy(self) -> float:
-        """The entropy of the distribution, in nats."""
-        return self._log_partition - self._expected(self._scores)
+        """The entropy of the distribution, in nats.
+
+        Every tree has one arc into each modifier, so the score of a probable one goes out of all of them, and the
+        marginals of a modifier sum to one: what rounding has done to the log-partition does not meet large scores then.
+        """
+        size = self.n + 1
+        marginals, scores = self._marginals.reshape(-1, size)[:, 1:], self._scores.reshape(-1, size)[:, 1:]
+        shift = scores[marginals.argmax(axis=0), np.arange(self.n)]
+        shares = marginals / marginals.sum(axis=0)
+        used = shares > 0
+        return self._log_partition - float(shift.sum()) - float(shares[used] @ (scores - shift)[used])
 
     def kl(self, other: GrandparentTrees) -> float:
         """Compute KL(self || other) in nats, infinite where `other` lacks a tree that this one has.
