@@ -66,8 +66,9 @@ class Graph:
         for number, group in enumerate(() if trusted else self.groups):
             self._check(number, group)
         # A binary variable has one slot; another one, a slot for each of its states.
-        widths = np.where(self.states == 2, 1, self.states)
-        self.first_slot: IntArray = np.concatenate(([0], np.cumsum(widths)))
+        self.first_slot: IntArray = np.arange(len(self.states) + 1)
+        if not self.binary:
+            self.first_slot = np.concatenate(([0], np.cumsum(np.where(self.states == 2, 1, self.states))))
         self.slot_count = int(self.first_slot[-1])
         slots = [group.variables if self.binary else self._slots_of(group.variables) for group in self.groups]
         self.slots: list[AnyArray] = [
