@@ -1,6 +1,8 @@
 """How ``treebp evaluate`` presents its scores."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from treebp.data.evaluation import Evaluation, Scores
+from treebp.data.raw_evaluation import F1
 from treebp.data.significance import bootstrap_interval, paired_test
 
 
@@ -43,6 +46,31 @@ def as_json(gold: str, paths: list[str], results: list[Evaluation]) -> str:
     if p_values:
         report["p_values"] = p_values
     return json.dumps(report, indent=2, ensure_ascii=False)
+
+
+def print_raw_table(path: str, scores: Mapping[str, F1]) -> None:
+    """Print the measures of raw text of one system."""
+    titles = ("precision", "recall", "F1", "of aligned words")
+    table = Table(Path(path).name, *(Column(title, justify="right") for title in titles))
+    for name, score in scores.items():
+        shares = (score.precision, score.recall, score.f1, score.aligned_accuracy)
+        table.add_row(name, *("" if share is None else f"{share:.2f}" for share in shares))
+    Console(markup=False, highlight=False).print(table)
+
+
+def raw_as_json(gold: str, path: str, scores: Mapping[str, F1]) -> str:
+    """Return the measures of raw text as a JSON object."""
+    measures = {
+        name.lower(): {
+            "precision": score.precision,
+            "recall": score.recall,
+            "f1": score.f1,
+            "aligned_accuracy": score.aligned_accuracy,
+            **asdict(score),
+        }
+        for name, score in scores.items()
+    }
+    return json.dumps({"gold": gold, "system": path, **measures}, indent=2, ensure_ascii=False)
 
 
 def _measures(result: Evaluation) -> dict[str, float]:
