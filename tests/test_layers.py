@@ -17,6 +17,7 @@ LAYERS = [
     "objectives",
     "data",
     "features",
+    "tagging",
     "parsing",
     "training",
     "drawing",
