@@ -18,6 +18,7 @@ LAYERS = [
     "data",
     "features",
     "tagging",
+    "tokenising",
     "parsing",
     "training",
     "drawing",

@@ -1,15 +1,16 @@
 r"""The text that a treebank was made from, and where in it each token lies.
 
 A sentence's text is its comment `# text = ...`. Where there is none, it is put together from the tokens, which stand
-apart unless MISC says `SpaceAfter=No` (or exactly what follows, as `SpacesAfter=\n`), or unless the script is written
-without spaces. Sentences follow each other likewise, a blank line between paragraphs: these begin where a comment
-`# newdoc` or `# newpar` says so. A treebank without any such comment has still sentences of several documents, if the
-names of its sentences (`# sent_id = weblog-17-0003`) say so: a paragraph begins where all but the last number changes.
+apart unless MISC says `SpaceAfter=No` (or exactly what follows, as `SpacesAfter=\n`); in treebanks that never say so,
+unless their script is written without spaces. Sentences follow each other likewise, with a blank line between
+paragraphs: these begin where a comment `# newdoc` or `# newpar` says so. A treebank without any such comment has still
+sentences of several documents, if the names of its sentences (`# sent_id = weblog-17-0003`) say so: a paragraph begins
+where all but the last number changes.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 from typing import NamedTuple
@@ -51,14 +52,18 @@ def plain_text(treebank: Sequence[Sentence]) -> PlainText:
     has_paragraphs = any(map(_is_paragraph, comments))
     names = [None if has_paragraphs else _document(own) for own in comments]
     tokens = [surface_tokens(sentence) for sentence in treebank]
+    is_told = any("Space" in token.misc for own in tokens for token in own)
+    gap_of = _told_gap if is_told else _usual_gap
     pieces: list[str] = []
     spans: list[list[tuple[int, int]]] = []
     position = 0
     for number, sentence in enumerate(treebank):
-        forms, gaps = _laid_out(sentence, comments[number], tokens[number])
+        forms, gaps = _laid_out(sentence, comments[number], tokens[number], gap_of)
         if number:
             is_paragraph = _is_paragraph(comments[number]) or names[number] != names[number - 1]
-            pieces.append(_gap(tokens[number - 1][-1], pieces[-1], forms[0], _PARAGRAPH if is_paragraph else None))
+            gap = gap_of(tokens[number - 1][-1], pieces[-1], forms[0])
+            is_exact = tokens[number - 1][-1].entry("SpacesAfter") is not None
+            pieces.append(_PARAGRAPH if is_paragraph and not is_exact else gap)
         else:
             pieces.append(unescaped(tokens[0][0].entry("SpacesBefore") or ""))
         position += len(pieces[-1])
@@ -69,7 +74,8 @@ def plain_text(treebank: Sequence[Sentence]) -> PlainText:
             pieces += [form, gap]
         pieces.pop()  # after the last token: the next sentence says what
     if pieces:
-        pieces.append(_gap(tokens[-1][-1], pieces[-1], "\n", "\n"))
+        last = tokens[-1][-1]
+        pieces.append(_told_gap(last, "", "") if "Space" in last.misc else "\n")
     return PlainText("".join(pieces), tokens, spans)
 
 
@@ -91,13 +97,16 @@ def unescaped(text: str) -> str:
 
 
 def _laid_out(
-    sentence: Sentence, comments: Iterable[str], tokens: Sequence[SurfaceToken]
+    sentence: Sentence,
+    comments: Iterable[str],
+    tokens: Sequence[SurfaceToken],
+    gap_of: Callable[[SurfaceToken, str, str], str],
 ) -> tuple[list[str], list[str]]:
     """The tokens of a sentence as they stand in its text, and what stands between them."""
     text = next((match[1].strip() for comment in comments if (match := _TEXT.match(comment))), None)
     if text is None:
         forms = [token.form for token in tokens]
-        return forms, [_gap(*three) for three in zip(tokens, forms, forms[1:], strict=False)]
+        return forms, [gap_of(*three) for three in zip(tokens, forms, forms[1:], strict=False)]
     forms, gaps, position = [], [], 0
     for number, token in enumerate(tokens):
         start, end = _found(text, token.form, position)
@@ -132,16 +141,17 @@ def _found(text: str, form: str, position: int) -> tuple[int, int]:
     return position, place
 
 
-def _gap(token: SurfaceToken, form: str, following: str, otherwise: str | None = None) -> str:
-    """What stands between a token, as written in the text, and what follows."""
+def _told_gap(token: SurfaceToken, form: str, following: str) -> str:
+    """What stands between a token and what follows, in a treebank that tells."""
     spaces = token.entry("SpacesAfter")
     if spaces is not None:
         return unescaped(spaces)
-    if otherwise is not None and not (otherwise == "\n" and token.entry("SpaceAfter") == "No"):
-        return otherwise
-    if token.entry("SpaceAfter") == "No" or _is_without_spaces(form[-1]) or _is_without_spaces(following[0]):
-        return ""
-    return " "
+    return "" if token.entry("SpaceAfter") == "No" else " "
+
+
+def _usual_gap(token: SurfaceToken, form: str, following: str) -> str:
+    """What usually stands between a token, written so, and what follows."""
+    return "" if _is_without_spaces(form[-1]) or _is_without_spaces(following[0]) else " "
 
 
 @lru_cache(1 << 16)

@@ -1,7 +1,8 @@
 """The gaps of a text, the places where a token may end, and what stands around them.
 
 A text is an array of code points, with the class of each: 0 for white space, else a number of its own for each Unicode
-category. A *chunk* is what stands between white space, a *word* a stretch of letters, marks and digits within it.
+category. A *chunk* is what stands between white space, a *word* a stretch of letters, marks and digits within it. Where
+a script has no spaces, tokens may end between any two letters: both are single letters then.
 """
 
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from treebp._types import AnyArray, BoolArray, IntArray
 from treebp.kernels._jit import kernel
 
 NOTHING, SPACE, SPACES, LINE, PARAGRAPH = range(5)
-"""What a gap may hold: nothing, one space, other white space within a line, a line end, a blank line or the text's end."""
+"""What is in a gap: nothing, one space, other white space within a line, a line end, a blank line or the text's end."""
 
 LEFT_1, LEFT_2, LEFT_3, RIGHT_1, RIGHT_2, RIGHT_3 = range(6)
 LEFT_CLASS, RIGHT_CLASS, LEFT_CLASSES, RIGHT_CLASSES = range(6, 10)
@@ -70,7 +71,8 @@ def find_gaps(text: AnyArray, classes: AnyArray, is_open: BoolArray) -> Gaps:
             elif lines == 1:
                 kind = LINE
             else:
-                kind = SPACE if following == position + 2 else SPACES
+                is_one = following == position + 2 and (text[position + 1] == 32 or text[position + 1] == 160)
+                kind = SPACE if is_one else SPACES
             last[count], behind[count], white[count] = position, following, kind
             count += 1
         position = following
@@ -94,11 +96,20 @@ def _bin(count: int) -> int:
 
 
 @kernel
-def _sides(lower: AnyArray, classes: AnyArray, is_word: BoolArray, step: int) -> AnyArray:
+def _is_torn(classes: AnyArray, is_word: BoolArray, is_open: BoolArray, one: int, other: int) -> bool:
+    """Whether a token may end between two neighbouring characters of words."""
+    left, right = classes[min(one, other)], classes[max(one, other)]
+    return is_word[left] and is_word[right] and is_open[left, right]
+
+
+@kernel
+def _sides(
+    lower: AnyArray, classes: AnyArray, is_word: BoolArray, is_open: BoolArray, edge: BoolArray, step: int
+) -> AnyArray:
     """Of each character, hashes (4, size) of its word, its chunk and the shape of its chunk up to it, and more.
 
     With ``step`` 1 everything begins at the left, with -1 at the right. The fourth row is the whole chunk on the other
-    side of the white space where the character's own chunk begins.
+    side of where the character's own chunk begins, 0 if that is the ``edge`` of a paragraph.
     """
     size = len(lower)
     found = np.zeros((4, size), np.int64)
@@ -110,9 +121,9 @@ def _sides(lower: AnyArray, classes: AnyArray, is_word: BoolArray, step: int) ->
         if own == 0:
             continue
         previous = position - step
-        starts = k == 0 or classes[previous] == 0
+        starts = k == 0 or classes[previous] == 0 or _is_torn(classes, is_word, is_open, position, previous)
         if starts:
-            neighbour = 0 if k == 0 else _short(chunk) if length <= _LONGEST else 1
+            neighbour = 0 if edge[position] else _short(chunk) if length <= _LONGEST else 1
             chunk = shape = np.uint64(step + 1)
             length = 0
         if starts or not (is_word[own] and is_word[classes[previous]]):
@@ -146,19 +157,17 @@ def _is_stop(mark: int) -> bool:
 
 
 @kernel
-def _state(text: AnyArray, classes: AnyArray) -> AnyArray:
+def _state(text: AnyArray, classes: AnyArray, edge: BoolArray) -> AnyArray:
     """Of each character (2, size): chunks since a stop or the paragraph's beginning, and which brackets are open."""
     size = len(text)
     found = np.zeros((2, size), np.int64)
-    since = depth = quoted = lines = 0
+    since = depth = quoted = 0
     for position in range(size):
         mark = text[position]
         if classes[position] == 0:
-            lines += mark == 10
-            if lines > 1:
-                since = depth = quoted = 0
             continue
-        lines = 0
+        if edge[position]:
+            since = depth = quoted = 0
         since += position == 0 or classes[position - 1] == 0
         depth += mark == 40 or mark == 91
         depth -= (mark == 41 or mark == 93) and depth > 0
@@ -171,41 +180,71 @@ def _state(text: AnyArray, classes: AnyArray) -> AnyArray:
 
 
 @kernel
-def describe_gaps(text: AnyArray, lower: AnyArray, classes: AnyArray, is_word: BoolArray, gaps: Gaps) -> AnyArray:
+def _window(text: AnyArray, classes: AnyArray, position: int, step: int, characters: AnyArray) -> int:
+    """Write the character at a position and those beyond it, up to white space; return all their classes as one."""
+    together = 0
+    for k in range(len(characters)):
+        if not 0 <= position < len(text):
+            break
+        together = together * _CLASSES + classes[position] + 1
+        if classes[position] == 0:
+            characters[k] = 32
+            break
+        characters[k] = text[position]
+        position += step
+    return together
+
+
+@kernel
+def _length(classes: AnyArray, is_word: BoolArray, position: int, step: int) -> int:
+    """About how long the word is that begins at a position, 1 if none does."""
+    length = 1
+    if is_word[classes[position]]:
+        position += step
+        while length < 21 and 0 <= position < len(classes) and is_word[classes[position]]:
+            length += 1
+            position += step
+    return _bin(length)
+
+
+@kernel
+def describe_gaps(
+    text: AnyArray, lower: AnyArray, classes: AnyArray, is_word: BoolArray, is_open: BoolArray, gaps: Gaps
+) -> AnyArray:
     """What stands around each gap (gaps, ATTRIBUTES), int32.
 
     Args:
-        text: code points, ``lower`` the same in lower case, ``classes`` their classes.
+        text: code points.
+        lower: the same in lower case.
+        classes: of characters.
         is_word: which classes words are made of.
+        is_open: between which classes (left, right) tokens may end.
         gaps: as ``find_gaps`` lists them.
 
     """
     size = len(text)
-    left, right = _sides(lower, classes, is_word, 1), _sides(lower, classes, is_word, -1)
-    state = _state(text, classes)
+    first, final = np.zeros(size, np.bool_), np.zeros(size, np.bool_)  # of a paragraph
+    first[0] = classes[0] != 0
+    for gap in range(len(gaps.last)):
+        if gaps.white[gap] == PARAGRAPH:
+            final[gaps.last[gap]] = True
+            if gaps.behind[gap] < size:
+                first[gaps.behind[gap]] = True
+    left = _sides(lower, classes, is_word, is_open, first, 1)
+    right = _sides(lower, classes, is_word, is_open, final, -1)
+    state = _state(text, classes, first)
     values = np.zeros((len(gaps.last), ATTRIBUTES), np.int32)
     for gap in range(len(gaps.last)):
         last, behind, own = gaps.last[gap], gaps.behind[gap], values[gap]
-        length = 1
-        while length < 12 and last >= length and is_word[classes[last]] and is_word[classes[last - length]]:
-            length += 1
-        own[LEFT_LENGTH] = _bin(length)
-        for k in range(3):
-            if last >= k:
-                own[LEFT_1 + k] = text[last - k] if classes[last - k] else 32
-                own[LEFT_CLASSES] = own[LEFT_CLASSES] * _CLASSES + classes[last - k]
-            if behind + k < size:
-                own[RIGHT_1 + k] = text[behind + k] if classes[behind + k] else 32
-                own[RIGHT_CLASSES] = own[RIGHT_CLASSES] * _CLASSES + classes[behind + k]
         own[LEFT_CLASS] = classes[last]
+        own[LEFT_CLASSES] = _window(text, classes, last, -1, own[LEFT_1 : LEFT_3 + 1])
+        own[LEFT_LENGTH] = _length(classes, is_word, last, -1)
         own[LEFT_WORD], own[LEFT_CHUNK], own[LEFT_SHAPE], own[CHUNK_BEFORE] = left[:, last]
         own[WHITE] = gaps.white[gap]
         own[SINCE_STOP], own[INSIDE] = state[:, last]
         if behind < size:
-            length = 1
-            while length < 12 and behind + length < size and is_word[classes[behind + length]]:
-                length += 1
-            own[RIGHT_LENGTH] = _bin(length)
             own[RIGHT_CLASS] = classes[behind]
+            own[RIGHT_CLASSES] = _window(text, classes, behind, 1, own[RIGHT_1 : RIGHT_3 + 1])
+            own[RIGHT_LENGTH] = _length(classes, is_word, behind, 1)
             own[RIGHT_WORD], own[RIGHT_CHUNK], own[RIGHT_SHAPE], own[CHUNK_BEHIND] = right[:, behind]
     return values
