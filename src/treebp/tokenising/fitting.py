@@ -12,6 +12,7 @@ from treebp.tokenising.tokeniser import Tokeniser, new_model
 
 _BITS = 21
 _EPOCHS = 3
+_REGULARISATION = 0.2
 _TOGETHER = 100  # gaps of a training sequence: an update looks at a few sentences of several texts
 
 
@@ -40,7 +41,7 @@ def fit_tokeniser(
         model,
         open_gaps.sequences(characters, gaps, longest=_TOGETHER),
         gold_labels(gaps, text),
-        FittingOptions(epochs=_EPOCHS, seed=seed),
+        FittingOptions(epochs=_EPOCHS, regularisation=_REGULARISATION, seed=seed),
         threads=threads,
         after_epoch=after_epoch,
     )
