@@ -1,9 +1,6 @@
 """The parser: what training makes, to be used and stored."""
 
-import os
-from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from itertools import repeat
 from pathlib import Path
@@ -11,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from treebp._threads import map_in_order
 from treebp._types import AnyArray, BoolArray, IntArray
 from treebp.data.sentence import Sentence
 from treebp.features.encoding import Encoding
+from treebp.features.model_file import pack, read_tensors, unpack, write_tensors
 from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.config import Config
 from treebp.parsing.decoding import decode, k_best
@@ -21,7 +20,6 @@ from treebp.parsing.inference import Inference
 from treebp.parsing.label_templates import label_templates
 from treebp.parsing.labels import LabelModel
 from treebp.parsing.model import Circuit, TreeModel, by_sentence
-from treebp.parsing.model_file import pack, read_tensors, unpack, write_tensors
 from treebp.parsing.parse import Parse
 from treebp.parsing.parts import PARTS
 from treebp.parsing.pruner import Pruner
@@ -90,19 +88,7 @@ class Parser:
         alternatives.
         """
         batches = _batches(_with_constraints(sentences, known, forbidden))
-        workers = thread_count(threads)
-        if workers == 1:
-            for batch in batches:
-                yield from self._parse(batch, kbest)
-            return
-        waiting: deque[Future[list[Parse]]] = deque()
-        with ThreadPoolExecutor(workers) as pool:
-            for batch in batches:
-                waiting.append(pool.submit(self._parse, batch, kbest))
-                if len(waiting) > workers:
-                    yield from waiting.popleft().result()
-            while waiting:
-                yield from waiting.popleft().result()
+        return map_in_order(lambda batch: self._parse(batch, kbest), batches, threads)
 
     def _parse(self, items: Sequence[_Item], kbest: int) -> list[Parse]:
         """Parse sentences stage by stage: what a stage needs is then in the processor's caches most of the time."""
@@ -225,13 +211,6 @@ def inference_of(config: Config) -> Inference:
         damping=config.damping,
         tolerance=config.tolerance or None,
     )
-
-
-def thread_count(threads: int | None) -> int:
-    """As many as asked for, or as there are processors; ValueError for less than one."""
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads must be at least 1, not {threads}")
-    return threads or os.cpu_count() or 1
 
 
 def _with_constraints(

@@ -123,7 +123,7 @@ class SequenceModel:
         bits: int,
     ) -> None:
         self.weights: AnyArray = new_weights(bits)
-        self._bits = bits
+        self.bits = bits
         self._windows = compile_windows(templates, attributes, WINDOW)
         self._transition_windows = compile_windows(transition_templates, attributes, TRANSITION)
         self._columns = kernels.LabelColumns(labels.parts, labels.chained, *kernels.column_keys(labels.columns, bits))
@@ -131,8 +131,8 @@ class SequenceModel:
     def score(self, batch: Sequences) -> tuple[ChainLayout, Potentials, Callable[[Potentials], SparseGradient]]:
         """Scores, and the way from their adjoints to the gradient by weights."""
         layout, candidates, columns = batch.layout, batch.candidates, self._columns
-        keys = kernels.window_keys(layout.first, batch.values, self._windows, self._bits)
-        of_transitions = kernels.window_keys(layout.first, batch.values, self._transition_windows, self._bits)
+        keys = kernels.window_keys(layout.first, batch.values, self._windows, self.bits)
+        of_transitions = kernels.window_keys(layout.first, batch.values, self._transition_windows, self.bits)
         potentials = Potentials(
             kernels.score_labels(keys, layout, candidates, columns, self.weights),
             kernels.score_transitions(of_transitions, layout, candidates, columns, self.weights),

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
+from treebp._threads import thread_count
 from treebp.data.sentence import Sentence
 from treebp.parsing.arcs import Arcs
 from treebp.parsing.config import Config
-from treebp.parsing.parser import Parser, new_model, thread_count
+from treebp.parsing.parser import Parser, new_model
 from treebp.training.data import Prepared, fingerprint, prepare
 from treebp.training.development import Development
 from treebp.training.learner import Example
