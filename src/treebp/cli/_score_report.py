@@ -1,6 +1,7 @@
 """How ``treebp evaluate`` presents its scores."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ def print_tables(paths: list[str], results: list[Evaluation], *, details: bool) 
     """Print the scores of one system, or of two with the significance of their difference."""
     console = Console(markup=False, highlight=False)
     console.print(f"punctuation rule: {results[0].punctuation}")
+    for path, result in zip(paths, results, strict=True):
+        console.print(f"tags of {Path(path).name}: {tags_used(result.tags)}")
     console.print(_summary(paths, results))
     for name, p_value in _p_values(results).items():
         console.print(f"{name}: p = {p_value:.4f} (approximate randomisation, two-sided)")
@@ -34,6 +37,7 @@ def as_json(gold: str, paths: list[str], results: list[Evaluation]) -> str:
             "words": result.tokens,
             "all_words": result.with_punctuation.words,
             "sentences": result.sentences,
+            "tags": result.tags,
             **{f"by_{name}": _rows(groups) for name, groups in _groups(result).items()},
         }
         for path, result in zip(paths, results, strict=True)
@@ -43,6 +47,14 @@ def as_json(gold: str, paths: list[str], results: list[Evaluation]) -> str:
     if p_values:
         report["p_values"] = p_values
     return json.dumps(report, indent=2, ensure_ascii=False)
+
+
+def tags_used(accuracy: Mapping[str, float]) -> str:
+    """Which tags a file was parsed with, given how many of each column are those of the gold standard."""
+    names = {"coarse_tags": "UPOS", "fine_tags": "XPOS", "feats": "FEATS", "lemmas": "lemmas"}
+    if all(right == 100.0 for right in accuracy.values()):
+        return "gold"
+    return "predicted, right are " + ", ".join(f"{names[name]} {right:.2f} %" for name, right in accuracy.items())
 
 
 def _measures(result: Evaluation) -> dict[str, float]:

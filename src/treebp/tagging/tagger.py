@@ -56,8 +56,8 @@ class TaggerOptions:
     """How tags are picked: each by its probability, or all together."""
     epochs: int = 5
     """Passes over the training data."""
-    weight_bits: int = 22
-    """There are 2**weight_bits hashed weights for tags, and as many for lemmas."""
+    weight_bits: int = 24
+    """There are 2**weight_bits hashed weights for tags, and a sixteenth of that for lemmas, which need fewer."""
     seed: int = 1
     """Of the order in which sentences are seen."""
 
@@ -143,7 +143,7 @@ class Tagger:
             lemmas,
             tags,
             tagger.values,
-            bits=options.weight_bits,
+            bits=max(options.weight_bits - 4, 10),
             epochs=options.epochs,
             seed=options.seed,
         )

@@ -61,7 +61,18 @@ def fit(
         checkpoint=checkpoint,
         fingerprint=fingerprint(config, prepared.train, prepared.dev),
     )
-    return Parser(config, prepared.encoding, prepared.pruner, model, prepared.labels, reports, dict(prepared.pruning))
+    tagging = prepared.tagging
+    return Parser(
+        config,
+        prepared.encoding,
+        prepared.pruner,
+        model,
+        prepared.labels,
+        reports,
+        dict(prepared.pruning),
+        tagging.tagger if tagging is not None else None,
+        tagging.accuracy if tagging is not None else {},
+    )
 
 
 def _examples(prepared: Prepared, *, whole_trees: bool) -> list[Example]:
