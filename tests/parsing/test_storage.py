@@ -7,7 +7,7 @@ import pytest
 from safetensors import safe_open
 
 from small_parser import CONFIG
-from treebp.parsing.model_file import write_tensors
+from treebp.features.model_file import write_tensors
 from treebp.parsing.parser import Parser
 
 
@@ -122,7 +122,7 @@ def test_a_failed_save_leaves_the_old_model(parser, tmp_path, monkeypatch):
     def full_disk(*arguments, **options):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("treebp.parsing.model_file.save_file", full_disk)
+    monkeypatch.setattr("treebp.features.model_file.save_file", full_disk)
     with pytest.raises(OSError, match="No space"):
         parser.save(path)
     assert path.read_bytes() == before

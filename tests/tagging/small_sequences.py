@@ -5,7 +5,7 @@ import numpy as np
 from treebp.tagging.model import SequenceModel
 from treebp.tagging.sequences import LabelSet, Sequences
 
-PARTS = [("N", "s", None), ("N", "p", "x"), ("V", "s", None), ("V", None, "x"), ("A", "s", "y")]
+PARTS = [("N", "s", None), ("N", "p", "x"), ("V", "s", None), ("V", "f", "x"), ("A", "s", "y")]
 TEMPLATES = ["p.word", "p-1.word", "p+1.word p.shape", "p-2.shape p-1.shape p.word"]
 
 

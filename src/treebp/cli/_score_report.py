@@ -18,6 +18,8 @@ def print_tables(paths: list[str], results: list[Evaluation], *, details: bool) 
     """Print the scores of one system, or of two with the significance of their difference."""
     console = Console(markup=False, highlight=False)
     console.print(f"punctuation rule: {results[0].punctuation}")
+    for path, result in zip(paths, results, strict=True):
+        console.print(f"tags of {Path(path).name}: {tags_used(result.tags)}")
     console.print(_summary(paths, results))
     for name, p_value in _p_values(results).items():
         console.print(f"{name}: p = {p_value:.4f} (approximate randomisation, two-sided)")
@@ -37,6 +39,7 @@ def as_json(gold: str, paths: list[str], results: list[Evaluation]) -> str:
             "words": result.tokens,
             "all_words": result.with_punctuation.words,
             "sentences": result.sentences,
+            "tags": result.tags,
             **{f"by_{name}": _rows(groups) for name, groups in _groups(result).items()},
         }
         for path, result in zip(paths, results, strict=True)
@@ -71,6 +74,14 @@ def raw_as_json(gold: str, path: str, scores: Mapping[str, F1]) -> str:
         for name, score in scores.items()
     }
     return json.dumps({"gold": gold, "system": path, **measures}, indent=2, ensure_ascii=False)
+
+
+def tags_used(accuracy: Mapping[str, float]) -> str:
+    """Which tags a file was parsed with, given how many of each column are those of the gold standard."""
+    names = {"coarse_tags": "UPOS", "fine_tags": "XPOS", "feats": "FEATS", "lemmas": "lemmas"}
+    if all(right == 100.0 for right in accuracy.values()):
+        return "gold"
+    return "predicted, right are " + ", ".join(f"{names[name]} {right:.2f} %" for name, right in accuracy.items())
 
 
 def _measures(result: Evaluation) -> dict[str, float]:

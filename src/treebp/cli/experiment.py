@@ -15,6 +15,7 @@ class Name(str, Enum):
     table1 = "table1"
     table2 = "table2"
     nonprojective = "nonprojective"
+    predicted_tags = "predicted-tags"
     ar_alone = "ar-alone"
     convergence = "convergence"
 

@@ -30,6 +30,7 @@ def parse(
 ) -> None:
     """Parse sentences: heads and labels are filled in, everything else stays byte for byte as it is.
 
+    A model that was trained with predicted tags fills in tags and lemmas too.
     Sentences are written in order as soon as they are parsed; a file appears only when it is complete.
 
     Example: treebp parse en.model test.conllu -o parsed.conllu --marginals

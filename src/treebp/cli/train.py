@@ -34,6 +34,9 @@ def train(
         str | None, typer.Option(metavar="grandparent,sibling,...", help='Factors on several arcs; "" for none.')
     ] = None,
     iterations: Annotated[int | None, typer.Option(help="Iterations of belief propagation.")] = None,
+    tags: Annotated[
+        str | None, typer.Option(metavar="gold|predicted", help="The treebank's tags, or those of a tagger of its own.")
+    ] = None,
     inference: Annotated[str | None, typer.Option(metavar="bp|exact", help="How to infer beliefs.")] = None,
     tree: Annotated[str | None, typer.Option(metavar="projective|nonprojective", help="Kind of trees.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the training sentences.")] = None,
@@ -53,6 +56,7 @@ def train(
         "objective": objective,
         "factors": factors,
         "iterations": iterations,
+        "tags": tags,
         "inference": inference,
         "tree": tree,
         "epochs": epochs,
@@ -117,10 +121,14 @@ def _check_checkpoint(checkpoint: Path, resolved: Path, run: "Config", *, resume
 
 
 def _summarise(console: "Console", parser: "Parser", model: Path, dev: str | None) -> None:
+    from treebp.cli._score_report import tags_used
+
     best = [report for report in parser.reports if report.best][-1]
     pruning = parser.pruning["dev"]
+    tags = tags_used(parser.tagging["dev"]) if parser.tagger is not None else "gold"
     example = shlex.quote(dev) if dev else "INPUT"
     console.print(f"\nbest: {best.objective} epoch {best.epoch}, dev UAS {best.dev_uas:.2f}, LAS {best.dev_las:.2f}")
+    console.print(f"tags: {tags}")
     console.print(f"pruning keeps {100 * pruning.oracle:.2f} % of the right heads, {pruning.heads:.1f} heads per word")
     console.print(f"written: {model} ({model.stat().st_size / 1e6:.1f} MB), .log.jsonl and .config.toml beside it")
     console.print(f"next: treebp parse {shlex.quote(str(model))} {example} -o parsed.conllu")

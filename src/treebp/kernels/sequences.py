@@ -19,6 +19,7 @@ from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.kernels._jit import kernel
 from treebp.kernels.chain import ChainLayout
 from treebp.kernels.features import COLUMN, COMING_FROM, finish, index, mix, start
+from treebp.kernels.prefetch import prefetch
 
 _BOUNDARY = 1 << 40  # what is seen beyond the ends of a sequence: the value of no attribute
 _WITHIN = np.uint64(15)
@@ -44,7 +45,8 @@ class LabelColumns(NamedTuple):
 
     Attributes:
         parts: (labels, parts) the columns of each, -1 for a part that it does not have.
-        chained: of how many of the first parts transitions are scored, each with the same part of the label before.
+        chained: of how many of the first parts, which all labels have, transitions are scored, each with the same part
+            of the label before.
         to: (columns,) the key of each, uint32.
         coming: (columns,) its key when a transition comes from it, uint32.
 
@@ -110,27 +112,38 @@ def _columns(candidates: AnyArray, parts: IntArray, place: IntArray, out: IntArr
 def score_labels(
     keys: AnyArray, layout: ChainLayout, candidates: AnyArray, labels: LabelColumns, weights: AnyArray
 ) -> FloatArray:
-    """Score of each candidate of each position."""
-    begin, parts = layout.start, labels.parts
+    """Score of each candidate of each position; the weights of the next position are asked for before they are used."""
+    begin, parts, width = layout.start, labels.parts, len(labels.to)
     scores = np.zeros(len(candidates))
-    place, columns = np.full(len(labels.to), -1), np.empty(len(labels.to), np.int64)
-    sums, own = np.empty(len(labels.to)), np.empty(len(labels.to), np.uint32)
-    for i in range(len(keys)):
-        if begin[i + 1] - begin[i] < 2:
-            continue
-        count = _columns(candidates[begin[i] : begin[i + 1]], parts, place, columns)
-        for k in range(count):
-            own[k] = labels.to[columns[k]]
-            sums[k] = 0.0
-        for key in keys[i]:
+    places, columns = np.full((2, width), -1), np.empty((2, width), np.int64)
+    own, sums = np.empty((2, width), np.uint32), np.empty(width)
+    count, waiting = 0, -1
+    for i in range(len(keys) + 1):
+        turn, following = i & 1, 0
+        if i < len(keys):
+            if begin[i + 1] - begin[i] < 2:
+                if waiting < 0:
+                    continue
+            else:
+                following = _columns(candidates[begin[i] : begin[i + 1]], parts, places[turn], columns[turn])
+                for k in range(following):
+                    own[turn, k] = labels.to[columns[turn, k]]
+                for key in keys[i]:
+                    for k in range(following):
+                        prefetch(weights, key ^ own[turn, k])
+        if waiting >= 0:
+            place, last = places[1 - turn], own[1 - turn]
+            sums[:count] = 0.0
+            for key in keys[waiting]:
+                for k in range(count):
+                    sums[k] += weights[key ^ last[k]]
+            for c in range(begin[waiting], begin[waiting + 1]):
+                for column in parts[candidates[c]]:
+                    if column >= 0:
+                        scores[c] += sums[place[column]]
             for k in range(count):
-                sums[k] += weights[key ^ own[k]]
-        for c in range(begin[i], begin[i + 1]):
-            for column in parts[candidates[c]]:
-                if column >= 0:
-                    scores[c] += sums[place[column]]
-        for k in range(count):
-            place[columns[k]] = -1
+                place[columns[1 - turn, k]] = -1
+        waiting, count = (i if following else -1), following
     return scores
 
 
@@ -178,18 +191,16 @@ def score_transitions(
     for i in range(len(keys)):
         if into[i + 1] - into[i] < 2:
             continue
-        place = into[i]
-        for c in range(begin[i - 1], begin[i]):
-            for d in range(begin[i], begin[i + 1]):
-                total = 0.0
-                for part in range(labels.chained):
-                    coming, to = parts[candidates[c], part], parts[candidates[d], part]
-                    if coming >= 0 and to >= 0:
-                        pair = labels.coming[coming] ^ labels.to[to]
-                        for key in keys[i]:
-                            total += weights[key ^ pair]
-                scores[place] = total
-                place += 1
+        choices = begin[i + 1] - begin[i]
+        for part in range(labels.chained):
+            place = into[i]
+            for c in range(begin[i - 1], begin[i]):
+                coming = labels.coming[parts[candidates[c], part]]
+                for key in keys[i]:
+                    start_key = key ^ coming
+                    for d in range(choices):
+                        scores[place + d] += weights[start_key ^ labels.to[parts[candidates[begin[i] + d], part]]]
+                place += choices
     return scores
 
 
@@ -214,12 +225,10 @@ def list_transition_gradient(
             for d in range(begin[i], begin[i + 1]):
                 if adjoint[place] != 0.0:
                     for part in range(labels.chained):
-                        coming, to = parts[candidates[c], part], parts[candidates[d], part]
-                        if coming >= 0 and to >= 0:
-                            pair = labels.coming[coming] ^ labels.to[to]
-                            for key in keys[i]:
-                                indices[listed] = key ^ pair
-                                values[listed] = adjoint[place]
-                                listed += 1
+                        pair = labels.coming[parts[candidates[c], part]] ^ labels.to[parts[candidates[d], part]]
+                        for key in keys[i]:
+                            indices[listed] = key ^ pair
+                            values[listed] = adjoint[place]
+                            listed += 1
                 place += 1
     return listed

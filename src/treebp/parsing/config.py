@@ -52,6 +52,14 @@ class Config:
     """Groups of feature templates; those whose column a treebank does not fill are left out."""
     weight_bits: int = 24
     """The parser has 2**weight_bits hashed weights."""
+    tags: Literal["gold", "predicted"] = "gold"
+    """Tags, features and lemmas of the treebank, or those of a tagger that is trained and used with the parser."""
+    tagger_weight_bits: int = 24
+    """The tagger has 2**tagger_weight_bits hashed weights."""
+    tagger_epochs: int = 5
+    """Passes over the training data for the tagger."""
+    tagger_folds: int = 4
+    """Training sentences are tagged by models that have not seen them, one per fold."""
     labels: bool = True
     """Whether arcs get labels."""
     label_weight_bits: int = 17
@@ -157,6 +165,9 @@ _RANGES = [
     ("damping", 0.0, 0.99),
     ("tolerance", 0.0, 1.0),
     ("weight_bits", 10, 30),
+    ("tagger_weight_bits", 10, 30),
+    ("tagger_epochs", 1, 1000),
+    ("tagger_folds", 1, 100),
     ("label_weight_bits", 1, 24),
     ("label_epochs", 1, 1000),
     ("label_rate", 1e-9, 1e3),

@@ -1,19 +1,18 @@
 """The parser: what training makes, to be used and stored."""
 
-import os
-from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from treebp._threads import map_in_order
 from treebp._types import AnyArray, BoolArray, IntArray
 from treebp.data.sentence import Sentence
 from treebp.features.encoding import Encoding
+from treebp.features.model_file import pack, read_tensors, unpack, write_tensors
 from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.config import Config
 from treebp.parsing.decoding import decode, k_best
@@ -21,12 +20,12 @@ from treebp.parsing.inference import Inference
 from treebp.parsing.label_templates import label_templates
 from treebp.parsing.labels import LabelModel
 from treebp.parsing.model import Circuit, TreeModel, by_sentence
-from treebp.parsing.model_file import pack, read_tensors, unpack, write_tensors
 from treebp.parsing.parse import Parse
 from treebp.parsing.parts import PARTS
 from treebp.parsing.pruner import Pruner
 from treebp.parsing.reports import EpochReport, PruningReport
 from treebp.parsing.scorer import HashedScorer
+from treebp.tagging.tagger import Tagger
 
 _KIND = "treebp model"
 _BATCH, _BATCH_WORDS = 24, 600  # sentences that are parsed together at most, and words that are enough
@@ -47,6 +46,8 @@ class Parser:
         labels: of arcs.
         reports: the epochs of its training.
         pruning: what the pruner leaves of "train" and "dev".
+        tagger: of the sentences to parse, whatever tags they have; None if they come with their own.
+        tagging: per cent of the tags of "train" and "dev", column by column, that are right.
 
     Example:
         >>> from treebp.data.embedded import embedded_treebank
@@ -68,6 +69,8 @@ class Parser:
     labels: LabelModel
     reports: Sequence[EpochReport]
     pruning: Mapping[str, PruningReport]
+    tagger: Tagger | None = None
+    tagging: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def with_iterations(self, iterations: int) -> "Parser":
         """The same parser, sharing its weights, with another number of iterations of belief propagation."""
@@ -90,22 +93,13 @@ class Parser:
         alternatives.
         """
         batches = _batches(_with_constraints(sentences, known, forbidden))
-        workers = thread_count(threads)
-        if workers == 1:
-            for batch in batches:
-                yield from self._parse(batch, kbest)
-            return
-        waiting: deque[Future[list[Parse]]] = deque()
-        with ThreadPoolExecutor(workers) as pool:
-            for batch in batches:
-                waiting.append(pool.submit(self._parse, batch, kbest))
-                if len(waiting) > workers:
-                    yield from waiting.popleft().result()
-            while waiting:
-                yield from waiting.popleft().result()
+        return map_in_order(lambda batch: self._parse(batch, kbest), batches, threads)
 
     def _parse(self, items: Sequence[_Item], kbest: int) -> list[Parse]:
         """Parse sentences stage by stage: what a stage needs is then in the processor's caches most of the time."""
+        if self.tagger is not None:
+            tagged = self.tagger.tag_together([sentence for sentence, _, _ in items])
+            items = [(one.sentence, known, forbidden) for one, (_, known, forbidden) in zip(tagged, items, strict=True)]
         names = self.labels.labels
         tokens = [self.encoding.encode(sentence) for sentence, _, _ in items]
         batch = Batch.of(tokens, self._candidates(items, tokens))
@@ -162,7 +156,7 @@ class Parser:
 
     def save(self, path: str | Path) -> None:
         """Write everything that parsing needs to one file, which appears only when complete."""
-        header = {
+        header: dict[str, Any] = {
             "config": self.config.to_toml(),
             "values": self.encoding.values,
             "tag_map": self.encoding.tag_map,
@@ -171,6 +165,7 @@ class Parser:
             "labels": self.labels.labels,
             "reports": [asdict(report) for report in self.reports],
             "pruning": {name: asdict(report) for name, report in self.pruning.items()},
+            "tagging": self.tagging,
         }
         used, values = pack(self.model.scorer.weights)
         pruner_used, pruner_values = pack(self.pruner.model.scorer.weights)
@@ -182,6 +177,9 @@ class Parser:
             "length_bounds": self.pruner.bounds,
             **{f"labels.{name}": array for name, array in self.labels.state().items()},
         }
+        if self.tagger is not None:
+            header["tagger"], of_tagger = self.tagger.state()
+            tensors |= {f"tagger.{name}": array for name, array in of_tagger.items()}
         write_tensors(Path(path), _KIND, header, tensors)
 
     @classmethod
@@ -202,11 +200,19 @@ class Parser:
         unpack(tensors["weights_used"], tensors["weights"], model.scorer.weights)
         pruner = Pruner.new(config, tensors["length_bounds"], projective=projective, single_root=single_root)
         unpack(tensors["pruner_weights_used"], tensors["pruner_weights"], pruner.model.scorer.weights)
-        state = {name.removeprefix("labels."): array for name, array in tensors.items() if name.startswith("labels.")}
-        labels = LabelModel.from_state(header["labels"], label_templates(encoding.available(config.templates)), state)
+        templates = label_templates(encoding.available(config.templates))
+        labels = LabelModel.from_state(header["labels"], templates, _tensors_of("labels.", tensors))
         reports = [EpochReport(**report) for report in header["reports"]]
         pruning = {name: PruningReport(**report) for name, report in header["pruning"].items()}
-        return cls(config, encoding, pruner, model, labels, reports, pruning)
+        tagger = None
+        if config.tags == "predicted":
+            tagger = Tagger.from_state(header["tagger"], _tensors_of("tagger.", tensors))
+        tagging = header.get("tagging", {})
+        return cls(config, encoding, pruner, model, labels, reports, pruning, tagger, tagging)
+
+
+def _tensors_of(prefix: str, tensors: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
+    return {name.removeprefix(prefix): array for name, array in tensors.items() if name.startswith(prefix)}
 
 
 def new_model(config: Config, encoding: Encoding, *, projective: bool, single_root: bool) -> TreeModel:
@@ -225,13 +231,6 @@ def inference_of(config: Config) -> Inference:
         damping=config.damping,
         tolerance=config.tolerance or None,
     )
-
-
-def thread_count(threads: int | None) -> int:
-    """As many as asked for, or as there are processors; ValueError for less than one."""
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads must be at least 1, not {threads}")
-    return threads or os.cpu_count() or 1
 
 
 def _with_constraints(

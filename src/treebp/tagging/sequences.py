@@ -17,12 +17,16 @@ class LabelSet:
 
     Attributes:
         parts: (labels, parts) the column of each part, -1 for one that a label does not have.
-        chained: for how many of the first parts transitions are scored.
+        chained: for how many of the first parts, which all labels must have, transitions are scored.
 
     """
 
     parts: IntArray
     chained: int
+
+    def __post_init__(self) -> None:
+        if (self.parts[:, : self.chained] < 0).any():
+            raise ValueError(f"every label needs the {self.chained} parts that transitions are scored for")
 
     @classmethod
     def plain(cls, count: int) -> "LabelSet":

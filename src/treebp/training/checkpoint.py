@@ -5,8 +5,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from treebp._types import AnyArray
+from treebp.features.model_file import read_tensors, write_tensors
 from treebp.features.optimiser import AdaGrad
-from treebp.parsing.model_file import read_tensors, write_tensors
 from treebp.parsing.reports import EpochReport
 
 _KIND = "treebp checkpoint"

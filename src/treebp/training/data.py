@@ -17,6 +17,7 @@ from treebp.parsing.pruner import Pruner
 from treebp.parsing.reports import PruningReport
 from treebp.training.progress import Progress
 from treebp.training.pruning import cross_fitted, train_pruner
+from treebp.training.tagging import Tagging, predict_tags, words_to_learn_from
 from treebp.trees.dependency_trees import DependencyTrees
 
 # With fewer sentences than this share that have several root words, a treebank counts as single-rooted.
@@ -54,6 +55,7 @@ class Prepared:
         encoding: of the training sentences.
         pruner: for new sentences.
         labels: the model of labels.
+        tagging: where the tags of ``train`` and ``dev`` come from, if they are predicted.
         pruning: what is left of both sets.
 
     """
@@ -71,6 +73,7 @@ class Prepared:
     dev_keep: list[BoolArray]
     pruner: Pruner
     labels: LabelModel
+    tagging: Tagging | None
     pruning: dict[str, PruningReport]
 
     def check(self, config: Config) -> None:
@@ -96,6 +99,11 @@ def prepare(
         sentences, held_out = split_off(sentences, config.held_out)
     else:
         held_out = with_heads(list(dev), "development")
+    tagging = None
+    if config.tags == "predicted":
+        progress.start("tagger", words_to_learn_from(sentences, config))
+        tagging = predict_tags(sentences, held_out, config, threads, progress.advance)
+        sentences, held_out = tagging.train, tagging.dev
     structure = tree_structure(config, sentences)
     encoding = Encoding.of(sentences)
     tokens = [encoding.encode(sentence) for sentence in sentences]
@@ -134,6 +142,7 @@ def prepare(
         dev_keep=dev_keep,
         pruner=pruner,
         labels=labels,
+        tagging=tagging,
         pruning={"train": PruningReport.of(keep, gold), "dev": PruningReport.of(dev_keep, dev_gold)},
     )
 

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
+from treebp._threads import thread_count
 from treebp.data.sentence import Sentence
 from treebp.parsing.arcs import Arcs
 from treebp.parsing.config import Config
-from treebp.parsing.parser import Parser, new_model, thread_count
+from treebp.parsing.parser import Parser, new_model
 from treebp.training.data import Prepared, fingerprint, prepare
 from treebp.training.development import Development
 from treebp.training.learner import Example
@@ -60,7 +61,18 @@ def fit(
         checkpoint=checkpoint,
         fingerprint=fingerprint(config, prepared.train, prepared.dev),
     )
-    return Parser(config, prepared.encoding, prepared.pruner, model, prepared.labels, reports, dict(prepared.pruning))
+    tagging = prepared.tagging
+    return Parser(
+        config,
+        prepared.encoding,
+        prepared.pruner,
+        model,
+        prepared.labels,
+        reports,
+        dict(prepared.pruning),
+        tagging.tagger if tagging is not None else None,
+        tagging.accuracy if tagging is not None else {},
+    )
 
 
 def _examples(prepared: Prepared, *, whole_trees: bool) -> list[Example]:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from safetensors.numpy import save_file
 
-from treebp.parsing import model_file
-from treebp.parsing.model_file import VERSION, pack, read_tensors, unpack, write_tensors
+from treebp.features import model_file
+from treebp.features.model_file import VERSION, pack, read_tensors, unpack, write_tensors
 
 KIND = "treebp model"
 HEADER = {"name": "Bäume", "numbers": [1, 2.5], "nothing": None}
