@@ -4,16 +4,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Column, Table
 
+from treebp.cli._terminal import console as new_console
 from treebp.data.evaluation import Evaluation, Scores
 from treebp.data.significance import bootstrap_interval, paired_test
 
 
 def print_tables(paths: list[str], results: list[Evaluation], *, details: bool) -> None:
     """Print the scores of one system, or of two with the significance of their difference."""
-    console = Console(markup=False, highlight=False)
+    console = new_console(soft_wrap=False)
     console.print(f"punctuation rule: {results[0].punctuation}")
     console.print(_summary(paths, results))
     for name, p_value in _p_values(results).items():

@@ -4,7 +4,7 @@ import os
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,8 @@ class Parser:
         labels: of arcs.
         reports: the epochs of its training.
         pruning: what the pruner leaves of "train" and "dev".
+        columns: the share of training words that have a value in each column it looks at; empty if unknown.
+        fingerprint: of the configuration and the data that it was trained with.
 
     Example:
         >>> from treebp.data.embedded import embedded_treebank
@@ -68,6 +70,8 @@ class Parser:
     labels: LabelModel
     reports: Sequence[EpochReport]
     pruning: Mapping[str, PruningReport]
+    columns: Mapping[str, float] = field(default_factory=dict)
+    fingerprint: str = ""
 
     def with_iterations(self, iterations: int) -> "Parser":
         """The same parser, sharing its weights, with another number of iterations of belief propagation."""
@@ -169,7 +173,10 @@ class Parser:
             "projective": self.model.projective,
             "single_root": self.model.single_root,
             "labels": self.labels.labels,
-            "reports": [asdict(report) for report in self.reports],
+            # Times would make equal runs differ.
+            "reports": [asdict(replace(report, words_per_second=None)) for report in self.reports],
+            "columns": self.columns,
+            "fingerprint": self.fingerprint,
             "pruning": {name: asdict(report) for name, report in self.pruning.items()},
         }
         used, values = pack(self.model.scorer.weights)
@@ -206,7 +213,9 @@ class Parser:
         labels = LabelModel.from_state(header["labels"], label_templates(encoding.available(config.templates)), state)
         reports = [EpochReport(**report) for report in header["reports"]]
         pruning = {name: PruningReport(**report) for name, report in header["pruning"].items()}
-        return cls(config, encoding, pruner, model, labels, reports, pruning)
+        columns = {str(name): float(share) for name, share in header.get("columns", {}).items()}
+        fingerprint = str(header.get("fingerprint", ""))
+        return cls(config, encoding, pruner, model, labels, reports, pruning, columns, fingerprint)
 
 
 def new_model(config: Config, encoding: Encoding, *, projective: bool, single_root: bool) -> TreeModel:

@@ -2,25 +2,28 @@
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
 from treebp._types import BoolArray, IntArray
-from treebp.data.projectivity import projectivise
+from treebp.data.projectivity import nonprojective_arcs, projectivise
 from treebp.data.sentence import Sentence
 from treebp.features.encoding import Encoding
 from treebp.parsing.config import Config
 from treebp.parsing.label_templates import label_templates
 from treebp.parsing.labels import LabelModel
 from treebp.parsing.pruner import Pruner
-from treebp.parsing.reports import PruningReport
+from treebp.parsing.reports import EpochReport, PruningReport
 from treebp.training.progress import Progress
 from treebp.training.pruning import cross_fitted, train_pruner
 from treebp.trees.dependency_trees import DependencyTrees
 
 # With fewer sentences than this share that have several root words, a treebank counts as single-rooted.
 _FEW = 0.01
+# With fewer arcs than this share that are non-projective, projective trees do no worse on development data: of
+# nineteen treebanks, the three above it gained by non-projective ones (0.5 to 0.9 UAS), the others lost 0.1 on average.
+_FEW_ARCS = 0.01
 
 
 # Settings that nothing here depends on.
@@ -91,11 +94,7 @@ def prepare(
 ) -> Prepared:
     """Encode and prune training and development sentences, and learn labels; see ``treebp.training.fit``."""
     progress = progress or Progress()
-    sentences = with_heads(list(train), "training")
-    if dev is None:
-        sentences, held_out = split_off(sentences, config.held_out)
-    else:
-        held_out = with_heads(list(dev), "development")
+    sentences, held_out = split(train, dev, config)
     structure = tree_structure(config, sentences)
     encoding = Encoding.of(sentences)
     tokens = [encoding.encode(sentence) for sentence in sentences]
@@ -138,6 +137,14 @@ def prepare(
     )
 
 
+def split(
+    train: Iterable[Sentence], dev: Iterable[Sentence] | None, config: Config
+) -> tuple[list[Sentence], list[Sentence]]:
+    """The sentences to train on and those to choose by, the last of the former if none are given."""
+    sentences = with_heads(list(train), "training")
+    return split_off(sentences, config.held_out) if dev is None else (sentences, with_heads(list(dev), "development"))
+
+
 def with_heads(sentences: Sequence[Sentence], what: str) -> list[Sentence]:
     """The sentences that have words; ValueError if there are none, or if a word has no head."""
     kept = [sentence for sentence in sentences if len(sentence)]
@@ -163,7 +170,27 @@ def tree_structure(config: Config, sentences: Sequence[Sentence]) -> tuple[bool,
     """Whether trees are projective, and whether they have a single root word: by the configuration or the treebank."""
     several = sum(sentence.heads.count(0) > 1 for sentence in sentences)
     single = several < _FEW * len(sentences) if config.root == "auto" else config.root == "single"
-    return config.tree == "projective", single
+    projective = config.tree == "projective"
+    if config.tree == "auto":
+        crossing = np.concatenate([nonprojective_arcs(sentence.heads) for sentence in sentences])
+        grandparents_only = config.inference == "exact" and bool(config.factors)  # that program knows no others
+        projective = grandparents_only or bool(crossing.mean() < _FEW_ARCS)
+    return projective, single
+
+
+def as_resolved(config: Config, structure: tuple[bool, bool], reports: Sequence[EpochReport]) -> Config:
+    """The configuration with what a run chose in place of what was left to it; it gives the same parser.
+
+    Where two objectives follow each other, each with a learning rate of its own, the rate stays to be tuned.
+    """
+    projective, single_root = structure
+    rates = {report.rate for report in reports}
+    return replace(
+        config,
+        tree="projective" if projective else "nonprojective",
+        root="single" if single_root else "multiple",
+        rate=rates.pop() if len(rates) == 1 else config.rate,
+    )
 
 
 def legal_tree(heads: Sequence[int], structure: tuple[bool, bool]) -> IntArray:
