@@ -18,6 +18,11 @@ from treebp.tokenising.tokeniser import Tokeniser
 TEXT = plain_text(embedded_treebank("dev")[:40]).text
 
 
+@pytest.fixture(scope="module")
+def tokeniser() -> Tokeniser:
+    return fit_tokeniser(embedded_treebank("train")[:400])
+
+
 def output(tokeniser: Tokeniser, text: str, **options: bool) -> list[Sentence]:
     """What the tokeniser makes of a text, written to a file and read again."""
     sentences = [found.to_sentence(number, **options) for number, found in enumerate(tokeniser.tokenise(text), 1)]

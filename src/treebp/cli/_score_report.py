@@ -6,9 +6,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Column, Table
 
+from treebp.cli._terminal import console as new_console
 from treebp.data.evaluation import Evaluation, Scores
 from treebp.data.raw_evaluation import F1
 from treebp.data.significance import bootstrap_interval, paired_test
@@ -16,7 +16,7 @@ from treebp.data.significance import bootstrap_interval, paired_test
 
 def print_tables(paths: list[str], results: list[Evaluation], *, details: bool) -> None:
     """Print the scores of one system, or of two with the significance of their difference."""
-    console = Console(markup=False, highlight=False)
+    console = new_console(soft_wrap=False)
     console.print(f"punctuation rule: {results[0].punctuation}")
     for path, result in zip(paths, results, strict=True):
         console.print(f"tags of {Path(path).name}: {tags_used(result.tags)}")
@@ -58,7 +58,7 @@ def print_raw_table(path: str, scores: Mapping[str, F1]) -> None:
     for name, score in scores.items():
         shares = (score.precision, score.recall, score.f1, score.aligned_accuracy)
         table.add_row(name, *("" if share is None else f"{share:.2f}" for share in shares))
-    Console(markup=False, highlight=False).print(table)
+    new_console(soft_wrap=False).print(table)
 
 
 def raw_as_json(gold: str, path: str, scores: Mapping[str, F1]) -> str:

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from treebp.cli._files import check_files
+
 
 class Punctuation(str, Enum):
     """The punctuation rules, as ``treebp.data.punctuation`` names them."""
@@ -42,6 +44,8 @@ def evaluate(
 
     Example: treebp evaluate gold.conllu parsed.conllu --punctuation ud --against baseline.conllu
     """
+    check_files(inputs=[gold, system, against])
+
     from treebp.cli._score_report import as_json, print_tables
     from treebp.data.conll import read_conll
     from treebp.data.evaluation import evaluate as score

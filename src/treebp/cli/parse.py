@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from treebp.cli._output import check_output
+from treebp.cli._files import check_files
 
 
 def parse(
@@ -35,19 +35,18 @@ def parse(
 
     Example: treebp parse en.model test.conllu -o parsed.conllu --marginals
     """
-    check_output(output, force=force)
+    check_files(inputs=[model, source], outputs=[output], force=force, streams=True)
 
     # Slow to load, so only when all is well so far.
-    from rich.console import Console
-
     from treebp.cli._progress import WordsBar, announce_compilation
+    from treebp.cli._terminal import console as new_console
     from treebp.data.conll import read_conll, write_conll
     from treebp.data.errors import TreebankError
     from treebp.data.sentence import Format, Sentence
     from treebp.kernels.tree_group import send_trees
     from treebp.parsing.parser import Parser
 
-    console = Console(stderr=True, markup=False, highlight=False, soft_wrap=True)
+    console = new_console(stderr=True)
     parser = Parser.load(model)
     announce_compilation(console, send_trees)
     size = os.path.getsize(source) if os.path.isfile(source) else 0

@@ -42,8 +42,8 @@ class Config:
     """The share of its last value that stays in a message."""
     tolerance: float = 0.0
     """Stop before the last iteration when no message, as a probability, changes by as much; 0 never stops early."""
-    tree: Literal["projective", "nonprojective"] = "projective"
-    """Whether arcs may cross."""
+    tree: Literal["auto", "projective", "nonprojective"] = "auto"
+    """Whether arcs may cross; "auto" allows it where at least 1 % of the training arcs do."""
     root: Literal["auto", "single", "multiple"] = "auto"
     """How many words may hang from the root; "auto" follows the training trees."""
     decoder: Literal["mbr", "log-odds", "map"] = "mbr"

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from treebp._types import FloatArray
 from treebp.data.sentence import Sentence
 from treebp.parsing.parse import Parse
 from treebp.tokenising.tokens import TokenisedSentence
@@ -52,16 +51,12 @@ class ParsedSentence:
 
     Attributes:
         found: its tokens, and where they stand.
-        parse: its tree, all candidate arcs and the alternatives, with their probabilities.
-        tag_probabilities: (words,) of tags and features.
-        lemma_probabilities: (words,) of lemmas.
+        parse: its tags and its tree, all candidate arcs and the alternatives, with their probabilities.
 
     """
 
     found: TokenisedSentence
     parse: Parse
-    tag_probabilities: FloatArray
-    lemma_probabilities: FloatArray
 
     def __len__(self) -> int:
         return len(self.parse.heads)
@@ -105,8 +100,8 @@ class ParsedSentence:
                 parse.labels,
                 [start for start, _ in spans],
                 [end for _, end in spans],
-                self.tag_probabilities.tolist(),
-                self.lemma_probabilities.tolist(),
+                parse.tag_probabilities.tolist(),
+                parse.lemma_probabilities.tolist(),
                 parse.head_probabilities.tolist(),
                 parse.label_probabilities.max(axis=1).tolist(),
                 strict=True,

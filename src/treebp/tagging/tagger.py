@@ -12,7 +12,7 @@ import numpy as np
 from treebp._threads import map_in_order, thread_count
 from treebp._types import AnyArray, FloatArray
 from treebp.data.sentence import Sentence
-from treebp.features.model_file import pack, read_tensors, unpack, write_tensors
+from treebp.features.model_file import pack, read_tensors, tensors_of, unpack, usable, with_prefix, write_tensors
 from treebp.tagging.fitting import FittingOptions, fit_sequences
 from treebp.tagging.lemmatiser import Lemmatiser, Tag
 from treebp.tagging.lexicon import Lexicon
@@ -233,7 +233,7 @@ class Tagger:
         tensors = {**arrays, "weights_used": used, "weights": weights}
         if self.lemmatiser is not None:
             header["lemmas"], of_lemmas = self.lemmatiser.state()
-            tensors |= {f"lemmas.{name}": array for name, array in of_lemmas.items()}
+            tensors |= with_prefix("lemmas", of_lemmas)
         return header, tensors
 
     @classmethod
@@ -247,7 +247,7 @@ class Tagger:
         unpack(arrays["weights_used"], arrays["weights"], tagger.model.weights)
         if header["lemmas"] is None:
             return tagger
-        own = {name.removeprefix("lemmas."): array for name, array in arrays.items() if name.startswith("lemmas.")}
+        own = tensors_of("lemmas", arrays)
         return replace(tagger, lemmatiser=Lemmatiser.from_state(header["lemmas"], own, tags, tagger.values))
 
     def save(self, path: str | Path) -> None:
@@ -258,10 +258,8 @@ class Tagger:
     def load(cls, path: str | Path) -> "Tagger":
         """Read a tagger that was saved. Raises ValueError for a file that is damaged, or of a newer version."""
         header, tensors = read_tensors(Path(path), _KIND)
-        try:
+        with usable(path, _KIND):
             return cls.from_state(header, tensors)
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise ValueError(f"{path} is not a {_KIND} that can be used: {error}") from None
 
 
 def tags_of(sentence: Sentence) -> Iterator[Tag]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treebp._types import AnyArray, FloatArray, IntArray
+from treebp.features.model_file import pack, unpack
 from treebp.kernels.gaps import PARAGRAPH, Gaps
 from treebp.tagging.model import SequenceModel
 from treebp.tagging.sequences import LabelSet
@@ -109,7 +110,8 @@ class Tokeniser:
     def state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
         """What ``from_state`` makes the same tokeniser of: for the header of a file, and arrays."""
         header = {"bits": self.model.bits, "forms": self.multiword.forms, "endings": self.multiword.endings}
-        return header, {**self.open_gaps._asdict(), "weights": self.model.weights}
+        used, weights = pack(self.model.weights)
+        return header, {**self.open_gaps._asdict(), "weights_used": used, "weights": weights}
 
     @classmethod
     def from_state(cls, header: Mapping[str, Any], tensors: Mapping[str, AnyArray]) -> "Tokeniser":
@@ -119,7 +121,7 @@ class Tokeniser:
             if table.shape != (CLASSES, CLASSES) or table.dtype != np.bool_:
                 raise ValueError("the tokeniser's tables are not of classes of characters")
         model = new_model(header["bits"])
-        model.weights[:] = tensors["weights"]
+        unpack(tensors["weights_used"], tensors["weights"], model.weights)
         return cls(OpenGaps(*tables), model, MultiwordTokens(header["forms"], header["endings"]))
 
 
