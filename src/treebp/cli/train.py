@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from treebp.cli._errors import complain
 from treebp.cli._files import check_files, sole_writer
 from treebp.cli._signals import last_words
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from treebp.data.raw_evaluation import F1
     from treebp.parsing.config import Config
     from treebp.parsing.parser import Parser
 
@@ -35,6 +37,10 @@ def train(
         str | None, typer.Option(metavar="grandparent,sibling,...", help='Factors on several arcs; "" for none.')
     ] = None,
     iterations: Annotated[int | None, typer.Option(help="Iterations of belief propagation.")] = None,
+    pipeline: Annotated[
+        bool,
+        typer.Option("--pipeline", help="Train all that leads from plain text to trees: tokeniser, tagger, parser."),
+    ] = False,
     tags: Annotated[
         str | None, typer.Option(metavar="gold|predicted", help="The treebank's tags, or those of a tagger of its own.")
     ] = None,
@@ -58,7 +64,8 @@ def train(
         "objective": objective,
         "factors": factors,
         "iterations": iterations,
-        "tags": tags,
+        "tags": tags if tags or not pipeline else "predicted",
+        "tokeniser": "true" if pipeline else None,
         "inference": inference,
         "tree": tree,
         "epochs": epochs,
@@ -81,9 +88,11 @@ def train(
     from treebp.cli._training_display import TrainingDisplay
     from treebp.data.conll import read_conll
     from treebp.data.files import write_text
+    from treebp.data.plain_text import tells_spaces
     from treebp.kernels.tree_group import send_trees
-    from treebp.training import fit
+    from treebp.training import fit_pipeline
     from treebp.training.data import fingerprint, split
+    from treebp.training.pipeline import raw_scores
 
     sentences = list(read_conll(source, encoding=encoding, require_heads=True))
     development = list(read_conll(dev, encoding=encoding, require_heads=True)) if dev else None
@@ -107,14 +116,21 @@ def train(
         write_text(resolved, run.to_toml())
         last_words.append(f"to continue: treebp {shlex.join([*sys.argv[1:], *([] if resume else ['--resume'])])}")
         announce_compilation(console, send_trees)
+        if run.tokeniser and not tells_spaces(sentences):
+            complain(f"warning: {source} says nowhere that no space follows a token: neither # text nor SpaceAfter=No")
         with WordsBar(console) as bar:
             display = TrainingDisplay(console, bar, log, json=json)
-            parser = fit(sentences, development, run, threads=threads, progress=display.progress, checkpoint=checkpoint)
-        parser.save(output)
+            trained = fit_pipeline(
+                sentences, development, run, threads=threads, progress=display.progress, checkpoint=checkpoint
+            )
+            bar.start("development text")
+            held_out = split(sentences, development, run)[1]
+            raw = raw_scores(trained, held_out, threads=threads) if trained.tokeniser else {}
+        trained.save(output)
         checkpoint.unlink()
         last_words.clear()
-        write_text(resolved, parser.config.to_toml())
-    _summarise(console, parser, output, dev)
+        write_text(resolved, trained.parser.config.to_toml())
+    _summarise(console, trained.parser, raw, output, dev)
 
 
 def _configuration(path: Path | None, settings: list[str]) -> "Config":
@@ -145,7 +161,7 @@ def _complete(model: Path, fingerprint: str) -> "Parser":
     return parser
 
 
-def _summarise(console: "Console", parser: "Parser", model: Path, dev: str | None) -> None:
+def _summarise(console: "Console", parser: "Parser", raw: "dict[str, F1]", model: Path, dev: str | None) -> None:
     from treebp.cli._score_report import tags_used
 
     best = [report for report in parser.reports if report.best][-1]
@@ -154,6 +170,8 @@ def _summarise(console: "Console", parser: "Parser", model: Path, dev: str | Non
     example = shlex.quote(dev) if dev else "INPUT"
     console.print(f"\nbest: {best.objective} epoch {best.epoch}, dev UAS {best.dev_uas:.2f}, LAS {best.dev_las:.2f}")
     console.print(f"tags: {tags}")
+    if raw:
+        console.print("from raw text: " + ", ".join(f"{name} {score.f1:.2f}" for name, score in raw.items()))
     console.print(f"pruning keeps {100 * pruning.oracle:.2f} % of the right heads, {pruning.heads:.1f} heads per word")
     console.print(f"written: {model} ({model.stat().st_size / 1e6:.1f} MB), .log.jsonl and .config.toml beside it")
     console.print(f"next: treebp parse {shlex.quote(str(model))} {example} -o parsed.conllu")

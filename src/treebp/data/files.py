@@ -30,6 +30,8 @@ _OPEN: dict[str, Callable[..., Any]] = {".gz": _gzip, ".xz": lzma.open, ".bz2": 
 # How compressed files begin, whatever their names.
 _BEGINNINGS = {rb"\x1f\x8b\x08": ".gz", rb"\xfd7zXZ\x00": ".xz", rb"BZh[1-9]1AY&SY": ".bz2"}
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_NO_TEXT = "this is no UTF-8 text but UTF-16 or binary: convert it (iconv -f UTF-16 -t UTF-8)"
+_BLOCK = 1 << 16  # bytes of text that are read at a time
 _unfinished: set[Path] = set()
 
 
@@ -67,14 +69,62 @@ def read_lines(source: PathOrStream) -> Iterator[bytes]:
 
     """
     line = 1
+    with _damage_told(source, lambda: line), _open_reading(source) as stream:
+        for text in stream:
+            if line == 1 and (text.startswith(_UTF_16) or b"\0" in text):
+                raise TreebankError(_NO_TEXT, name_of(source), 1)
+            yield text
+            line += 1
+
+
+def read_text(source: PathOrStream, *, encoding: str = "utf-8") -> Iterator[str]:
+    r"""Yield the text of a file in pieces, cut anywhere, with every character as it is, line ends included.
+
+    Args:
+        source: as for `read_lines`.
+        encoding: of the file; one that extends ASCII.
+
+    Raises:
+        TreebankError: with the byte's position, if the file is not text in this encoding, or is damaged.
+        ValueError: for an unknown encoding.
+        OSError: if the file cannot be read; it names the file.
+
+    Example:
+        >>> import io
+        >>> from treebp.data.files import read_text
+        >>> "".join(read_text(io.BytesIO(b"one\r\ntw\xc3\xb6")))
+        'one\r\ntwö'
+
+    """
+    check_encoding(encoding)
+    decoder = codecs.getincrementaldecoder(encoding)()
+    line, offset = 1, 0
+    with _damage_told(source, lambda: line), _open_reading(source) as stream:
+        while True:
+            block = stream.read(_BLOCK)
+            if not offset and block.startswith(_UTF_16):
+                raise TreebankError(_NO_TEXT, name_of(source), 1)
+            offset += len(block)
+            try:
+                text = decoder.decode(block, final=not block)
+            except UnicodeDecodeError as error:
+                raise TreebankError(
+                    f"byte 0x{error.object[error.start]:02x} at offset {offset - len(error.object) + error.start} "
+                    f"is not {encoding}: name the file's encoding, for example --encoding latin-1",
+                    name_of(source),
+                    line + error.object[: error.start].count(b"\n"),
+                ) from error
+            if not block:
+                return
+            line += text.count("\n")
+            yield text
+
+
+@contextmanager
+def _damage_told(source: PathOrStream, line: Callable[[], int]) -> Iterator[None]:
+    """Turn what a decompressor says of a damaged file into an error that names file and line."""
     try:
-        with _open_reading(source) as stream:
-            for text in stream:
-                if line == 1 and (text.startswith(_UTF_16) or b"\0" in text):
-                    reason = "this is no UTF-8 text but UTF-16 or binary: convert it (iconv -f UTF-16 -t UTF-8)"
-                    raise TreebankError(reason, name_of(source), 1)
-                yield text
-                line += 1
+        yield
     except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
         # Decompressors report damage as an OSError without a number; one with a number is the system's own.
         if isinstance(error, OSError) and error.errno is not None:
@@ -83,7 +133,7 @@ def read_lines(source: PathOrStream) -> Iterator[bytes]:
         raise TreebankError(
             f"the compressed file is damaged or cut short here ({error}): get it again",
             name_of(source),
-            line,
+            line(),
         ) from error
 
 

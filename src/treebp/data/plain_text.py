@@ -79,6 +79,14 @@ def plain_text(treebank: Sequence[Sentence]) -> PlainText:
     return PlainText("".join(pieces), tokens, spans)
 
 
+def tells_spaces(treebank: Iterable[Sentence]) -> bool:
+    """Whether a treebank says anywhere that no space follows a token: without that, a tokeniser cannot learn it."""
+    return any(
+        any(map(_TEXT.match, sentence.comments)) or any("Space" in token.misc for token in surface_tokens(sentence))
+        for sentence in treebank
+    )
+
+
 def escaped(white: str) -> str:
     r"""White space as MISC has it, where a bar, a space or a line end must not stand.
 

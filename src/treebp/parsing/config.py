@@ -54,6 +54,8 @@ class Config:
     """The parser has 2**weight_bits hashed weights."""
     tags: Literal["gold", "predicted"] = "gold"
     """Tags, features and lemmas of the treebank, or those of a tagger that is trained and used with the parser."""
+    tokeniser: bool = False
+    """Whether a tokeniser is trained too, so that the model reads plain text."""
     tagger_weight_bits: int = 24
     """The tagger has 2**tagger_weight_bits hashed weights."""
     tagger_epochs: int = 5
@@ -108,6 +110,8 @@ class Config:
         for name, low, high in _RANGES:
             if not low <= getattr(self, name) <= high:
                 raise ValueError(f"{name} = {getattr(self, name)} is not between {low:g} and {high:g}")
+        if self.tokeniser and self.tags != "predicted":
+            raise ValueError("tokeniser = true needs tags = 'predicted': words of a text come without tags")
         for name in self.factors if self.inference == "exact" else ():
             if name != "grandparent":
                 raise ValueError(f"inference = 'exact' knows no {name!r} factors: leave them out, or use 'bp'")

@@ -25,7 +25,8 @@ class Pipeline:
         >>> from treebp.data.embedded import embedded_treebank
         >>> from treebp.parsing.config import Config
         >>> from treebp.training import fit_pipeline
-        >>> config = Config(epochs=1, pruner_epochs=1, weight_bits=18, pruner_weight_bits=16, tagger_weight_bits=18)
+        >>> small = {"epochs": 1, "pruner_epochs": 1, "weight_bits": 18, "pruner_weight_bits": 16}
+        >>> config = Config(tokeniser=True, tags="predicted", tagger_weight_bits=18, **small)
         >>> nlp = fit_pipeline(embedded_treebank("train")[:300], embedded_treebank("dev")[:20], config, threads=1)
         >>> doc = nlp("The dog sleeps. She saw a bird, slowly.")
         >>> [[word.form for word in sentence] for sentence in doc]

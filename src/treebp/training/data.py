@@ -29,6 +29,7 @@ _FEW_ARCS = 0.01
 
 # Settings that nothing here depends on.
 _LATER = {
+    "tokeniser",
     "objective",
     "factors",
     "inference",

@@ -1,10 +1,11 @@
-"""Training the whole way from text to trees."""
+"""Training the whole way from text to trees, and how far it leads."""
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from treebp._threads import thread_count
+from treebp.data.plain_text import plain_text
+from treebp.data.raw_evaluation import F1, evaluate_raw
 from treebp.data.sentence import Sentence
 from treebp.parsing.config import Config
 from treebp.pipeline.pipeline import Pipeline
@@ -23,13 +24,21 @@ def fit_pipeline(
     progress: Progress | None = None,
     checkpoint: Path | None = None,
 ) -> Pipeline:
-    """Train a tokeniser, and a parser on predicted tags; see `fit`, which goes on from a checkpoint.
+    """Train what the configuration asks for; by default a tokeniser, and a parser on predicted tags.
 
-    The tokeniser takes seconds to train, and is trained again after an interruption.
+    See `fit`, which goes on from a checkpoint. The tokeniser takes seconds, and is trained again then.
     """
-    config, progress = replace(config or Config(), tags="predicted"), progress or Progress()
+    config, progress = config or Config(tags="predicted", tokeniser=True), progress or Progress()
     sentences, held_out = split(train, dev, config)
-    progress.start("tokeniser", 0)
-    tokeniser = fit_tokeniser(sentences, seed=config.seed, threads=thread_count(threads))
+    tokeniser = None
+    if config.tokeniser:
+        progress.start("tokeniser", 0)
+        tokeniser = fit_tokeniser(sentences, seed=config.seed, threads=thread_count(threads))
     parser = fit(sentences, held_out, config, threads=threads, progress=progress, checkpoint=checkpoint)
     return Pipeline(parser, tokeniser)
+
+
+def raw_scores(pipeline: Pipeline, treebank: Sequence[Sentence], *, threads: int | None = None) -> dict[str, F1]:
+    """What a pipeline makes of the text of a treebank, in the measures of raw text."""
+    found = pipeline.stream([plain_text(treebank).text], threads=threads)
+    return evaluate_raw(treebank, (sentence.to_sentence() for sentence in found))
