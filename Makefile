@@ -5,7 +5,7 @@ BIN := .venv/bin
 .PHONY: demo test
 
 demo: .venv/installed
-	$(BIN)/treebp demo
+	$(BIN)/treebp demo --force
 
 test: .venv/installed
 	$(BIN)/ruff check

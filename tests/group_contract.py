@@ -95,17 +95,20 @@ def trees(rng: Generator, scores: Scores, projective: bool, single_root: bool) -
     return GroupCase(group, np.zeros(0), members)
 
 
-def chains(rng: Generator, scores: Scores, states: int) -> GroupCase:
+def chains(rng: Generator, scores: Scores, states: Sequence[int]) -> GroupCase:
     lengths = rng.integers(1, 5, size=rng.integers(1, 4)).tolist()
-    potentials, members = [], []
+    potentials, members, counts = [], [], []
     for length in lengths:
-        potentials.append(scores((length - 1) * states**2))
+        own = rng.choice(states, size=length).tolist()
+        first = np.cumsum([0, *(before * after for before, after in pairwise(own))]).tolist()
+        potentials.append(scores(first[-1]))
         solutions = [
-            (path, [k * states**2 + path[k] * states + path[k + 1] for k in range(length - 1)])
-            for path in product(range(states), repeat=length)
+            (path, [first[k] + path[k] * own[k + 1] + path[k + 1] for k in range(length - 1)])
+            for path in product(*map(range, own))
         ]
-        members.append(member([states] * length, solutions, potentials[-1]))
-    group = Chains(np.arange(sum(lengths)), lengths, states)
+        members.append(member(own, solutions, potentials[-1]))
+        counts += own
+    group = Chains(np.arange(sum(lengths)), lengths, counts if len(states) > 1 else states[0])
     return GroupCase(group, np.concatenate(potentials), members)
 
 
@@ -171,7 +174,7 @@ CASES: dict[str, Callable[[Generator, Scores], GroupCase]] = {
         )
         for projective, single_root in product((False, True), repeat=2)
     },
-    **{f"chains {states}": partial(chains, states=states) for states in (2, 3)},
+    **{f"chains {states}": partial(chains, states=states) for states in ([2], [3], [1, 2, 3, 4])},
     "exactly one": partial(counts, weights=[-np.inf, 0.0]),
     "counts": partial(counts, weights=[0.5, -1.0, -np.inf, 2.0]),
     "successions": successions,

@@ -17,15 +17,18 @@ LAYERS = [
     "objectives",
     "data",
     "features",
+    "tagging",
+    "tokenising",
     "parsing",
+    "pipeline",
     "training",
     "drawing",
     "experiments",
     "benchmarks",
     "cli",
 ]
-# The root names the homes of the public names and loads none of them by itself.
-MODULES = sorted(path for path in ROOT.rglob("*.py") if path != Path(treebp.__file__))
+# The root names the homes of the public names and loads none of them by itself; `python -m treebp` is the command line.
+MODULES = sorted(path for path in ROOT.rglob("*.py") if path not in (Path(treebp.__file__), ROOT / "__main__.py"))
 
 
 def layer_of(parts: tuple[str, ...]) -> str:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         l2_distance,
         log_likelihood,
     )
+    from treebp.pipeline.pipeline import load
     from treebp.trees.dependency_trees import DependencyTrees
     from treebp.trees.grandparents import GrandparentTrees
 
@@ -74,6 +75,7 @@ _HOMES = {
     "bp.groups.tables": "Tables",
     "bp.groups.trees": "Trees",
     "bp.propagation": "propagate",
+    "pipeline.pipeline": "load",
     "trees.dependency_trees": "DependencyTrees",
     "bp.variables": "Variable",
 }
@@ -112,6 +114,7 @@ __all__ = [
     "enumerate_graph",
     "expected_recall",
     "l2_distance",
+    "load",
     "log_likelihood",
     "log_odds_decode",
     "mbr_decode",

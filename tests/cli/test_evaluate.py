@@ -68,3 +68,16 @@ def test_encoding_is_passed_on(tmp_path: Path) -> None:
     write_conll(path, [Sentence.from_columns(["né"], heads=[0])], encoding="latin-1")
     assert run(str(path), str(path), "--encoding", "latin-1").exit_code == 0
     assert isinstance(run(str(path), str(path)).exception, TreebankError)
+
+
+def test_raw_scores_words_and_sentences_too(tmp_path: Path, files: list[str]) -> None:
+    joined = str(tmp_path / "joined.conllu")
+    write_conll(joined, [Sentence.from_columns(["We", "see", "[red]it[/red]."], heads=[2, 0, 2])] * 4)
+    table = run(files[0], joined, "--raw").stdout
+    right = [line.split()[1] for line in table.splitlines() if "57.14" in line]
+    assert right == ["Tokens", "Words", "XPOS", "UFeats", "Lemmas", "UAS"]  # there are no tags, and other labels
+    report = json.loads(run(files[0], joined, "--raw", "--json").stdout)
+    assert (report["gold"], report["system"]) == (files[0], joined)
+    assert (report["words"]["correct"], report["words"]["gold"], report["words"]["system"]) == (8, 16, 12)
+    assert report["sentences"]["f1"] == 100
+    assert run(files[0], joined, "--raw", "--details").exit_code == 2

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from tiny import OPTIONS, command, treebp, write_treebank
 
+from treebp.features.model_file import read_tensors
 from treebp.parsing.config import Config
-from treebp.parsing.model_file import read_tensors
 from treebp.parsing.parser import Parser
 
 TRAIN = ["train", "train.conllu", "--dev", "dev.conllu", "--threads", "1", *OPTIONS]

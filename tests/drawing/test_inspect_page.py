@@ -69,6 +69,8 @@ def inspected(
         alternatives=[],
         factors={"sibling": 2, "grandparent": 4} if iterations else {},
         residual=0.1,
+        tag_probabilities=np.ones(n),
+        lemma_probabilities=np.ones(n),
     )
     return Inspection(parse, history[:iterations], projective=True, single_root=True)
 

@@ -33,7 +33,7 @@ def test_the_number_of_cells(name: str, cells: int, quick: int) -> None:
 
 
 def test_all_experiments_are_tested_above() -> None:
-    assert len(EXPERIMENTS) == 7
+    assert len(EXPERIMENTS) == 8
 
 
 def test_figure3_is_the_papers() -> None:

@@ -6,6 +6,8 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from treebp.cli._errors import complain, errors_told, open_standard_streams, usage_message
+from treebp.cli._signals import listen
 from treebp.cli.bench import bench
 from treebp.cli.convert import convert
 from treebp.cli.debug_data import debug_data
@@ -23,28 +25,35 @@ PARSER, DATA = "Parser", "Data"
 
 
 class _Commands(TyperGroup):
-    """Turns a mistake in the user's data into one line on standard error, unless --debug asks for the traceback."""
+    """Runs a command so that its errors become messages."""
 
     def invoke(self, ctx: Any) -> Any:
-        try:
+        with errors_told(debug=ctx.params["debug"]):
             return super().invoke(ctx)
-        except (ValueError, OSError) as error:
-            # A reader that stops early (`treebp ... | head`) is no mistake; typer ends the program quietly.
-            if ctx.params["debug"] or isinstance(error, BrokenPipeError):
-                raise
-            _complain(_one_line(error))
-            raise typer.Exit(1) from error
-        except SystemError as error:
-            # This is how Ctrl-C looks when it comes while a compiled kernel runs.
-            cause: BaseException | None = error
-            while cause is not None:
-                if isinstance(cause, KeyboardInterrupt):
-                    raise KeyboardInterrupt from error
-                cause = cause.__cause__
-            raise
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command, whose flags its help shows as such and not as options with a <bool>."""
+        command = super().get_command(ctx, cmd_name)
+        _bare_flags(command, ctx)
+        return command
+
+    def get_help(self, ctx: Any) -> str:
+        _bare_flags(self, ctx)
+        return super().get_help(ctx)
 
 
-app = typer.Typer(cls=_Commands, rich_markup_mode="rich", pretty_exceptions_enable=False, add_completion=False)
+def _bare_flags(command: Any, ctx: Any) -> None:
+    for option in command.get_params(ctx) if command else ():
+        if getattr(option, "is_flag", False):
+            option.metavar = ""
+
+
+app = typer.Typer(
+    cls=_Commands,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 # A command's module imports what is slow to load inside its function: `treebp --help` loads all the modules.
 app.command(rich_help_panel=PARSER)(demo)
 app.command(rich_help_panel=PARSER)(train)
@@ -84,29 +93,15 @@ def treebp(
 
 
 def main() -> NoReturn:
-    """Run the command line and leave with 0, 1 for bad data, 2 for wrong usage or 130 after Ctrl-C."""
+    """Run the command line and leave with 0, 1 for bad data, 2 for wrong usage, or 128 and the number of a signal."""
+    open_standard_streams()
+    listen()
     try:
         status = app(prog_name="treebp", standalone_mode=False)
-    except (KeyboardInterrupt, typer.Abort):
-        status = 130
     except Exception as error:
         # Usage errors have no common public class across the versions of typer, but they know what to say.
         if not hasattr(error, "format_message"):
             raise
-        context = getattr(error, "ctx", None)
-        command = context.command_path if context else "treebp"
-        _complain(f"{error.format_message()} See: {command} --help")
+        complain(usage_message(error))
         status = 2
-    if status == 130:
-        _complain("interrupted")
     sys.exit(status if isinstance(status, int) else 0)
-
-
-def _one_line(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"{error.filename}: {error.strerror}"
-    return " ".join(str(error).split()) or type(error).__name__
-
-
-def _complain(message: str) -> None:
-    typer.echo(f"treebp: {message}", err=True)

@@ -1,7 +1,5 @@
 """How ``treebp bench`` shows a run, and the pictures that it draws."""
 
-from pathlib import Path
-
 from rich.console import Console
 from rich.table import Column, Table
 
@@ -44,26 +42,19 @@ def print_comparison(console: Console, new: Run, old: Run) -> None:
         console.print(f"not the same work: {old.workload} before, {new.workload} now")
 
 
-def write_pictures(path: Path, run: Run) -> list[Path]:
-    """Draw what the run has figures for, beside its file."""
-    written = []
-    if stages := run.of("stages"):
-        written.append(_write(path.with_name(f"{path.stem}-stages.svg"), stages_picture(_timings(stages))))
-    if growth := [one for one in run.of("growth") if one.name.endswith(" words")]:
-        lengths = [int(one.name.split()[0]) for one in growth]
-        exponent = growth_exponent(lengths, [one.median for one in growth])
-        picture = growth_picture(lengths, _timings(growth), exponent)
-        written.append(_write(path.with_name(f"{path.stem}-growth.svg"), picture))
-    return written
+def pictures(run: Run) -> tuple[str, str]:
+    """The pictures of stages and of growth, as SVG; "" where the run has no figures for one."""
+    stages, growth = run.of("stages"), [one for one in run.of("growth") if one.name.endswith(" words")]
+    lengths = [int(one.name.split()[0]) for one in growth]
+    exponent = growth_exponent(lengths, [one.median for one in growth]) if growth else 0.0
+    return (
+        stages_picture(_timings(stages)) if stages else "",
+        growth_picture(lengths, _timings(growth), exponent) if growth else "",
+    )
 
 
 def _timings(measurements: list[Measurement]) -> list[Timing]:
     return [Timing(one.name, one.median, one.quartiles) for one in measurements]
-
-
-def _write(path: Path, svg: str) -> Path:
-    path.write_text(svg, encoding="utf-8")
-    return path
 
 
 def _cells(pair: Comparison) -> tuple[str, str, str]:

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Column, Table
 
+from treebp.cli._terminal import console as new_console
 from treebp.data.findings import Finding
 from treebp.data.inventory import Inventory
 
@@ -36,7 +36,7 @@ _OVERVIEW: dict[str, Callable[[Inventory], str]] = {
 
 def print_report(inventories: list[Inventory], findings: list[Finding]) -> None:
     """Print the counts of each file side by side, then the findings."""
-    console = Console(markup=False, highlight=False)
+    console = new_console(soft_wrap=False)
     console.print(_overview(inventories))
     for name, counts_of in _COLUMNS.items():
         console.print(_commonest(name, counts_of, inventories))

@@ -1,20 +1,25 @@
 """How ``treebp evaluate`` presents its scores."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Column, Table
 
+from treebp.cli._terminal import console as new_console
 from treebp.data.evaluation import Evaluation, Scores
+from treebp.data.raw_evaluation import F1
 from treebp.data.significance import bootstrap_interval, paired_test
 
 
 def print_tables(paths: list[str], results: list[Evaluation], *, details: bool) -> None:
     """Print the scores of one system, or of two with the significance of their difference."""
-    console = Console(markup=False, highlight=False)
+    console = new_console(soft_wrap=False)
     console.print(f"punctuation rule: {results[0].punctuation}")
+    for path, result in zip(paths, results, strict=True):
+        console.print(f"tags of {Path(path).name}: {tags_used(result.tags)}")
     console.print(_summary(paths, results))
     for name, p_value in _p_values(results).items():
         console.print(f"{name}: p = {p_value:.4f} (approximate randomisation, two-sided)")
@@ -34,6 +39,7 @@ def as_json(gold: str, paths: list[str], results: list[Evaluation]) -> str:
             "words": result.tokens,
             "all_words": result.with_punctuation.words,
             "sentences": result.sentences,
+            "tags": result.tags,
             **{f"by_{name}": _rows(groups) for name, groups in _groups(result).items()},
         }
         for path, result in zip(paths, results, strict=True)
@@ -43,6 +49,39 @@ def as_json(gold: str, paths: list[str], results: list[Evaluation]) -> str:
     if p_values:
         report["p_values"] = p_values
     return json.dumps(report, indent=2, ensure_ascii=False)
+
+
+def print_raw_table(path: str, scores: Mapping[str, F1]) -> None:
+    """Print the measures of raw text of one system."""
+    titles = ("precision", "recall", "F1", "of aligned words")
+    table = Table(Path(path).name, *(Column(title, justify="right") for title in titles))
+    for name, score in scores.items():
+        shares = (score.precision, score.recall, score.f1, score.aligned_accuracy)
+        table.add_row(name, *("" if share is None else f"{share:.2f}" for share in shares))
+    new_console(soft_wrap=False).print(table)
+
+
+def raw_as_json(gold: str, path: str, scores: Mapping[str, F1]) -> str:
+    """Return the measures of raw text as a JSON object."""
+    measures = {
+        name.lower(): {
+            "precision": score.precision,
+            "recall": score.recall,
+            "f1": score.f1,
+            "aligned_accuracy": score.aligned_accuracy,
+            **asdict(score),
+        }
+        for name, score in scores.items()
+    }
+    return json.dumps({"gold": gold, "system": path, **measures}, indent=2, ensure_ascii=False)
+
+
+def tags_used(accuracy: Mapping[str, float]) -> str:
+    """Which tags a file was parsed with, given how many of each column are those of the gold standard."""
+    names = {"coarse_tags": "UPOS", "fine_tags": "XPOS", "feats": "FEATS", "lemmas": "lemmas"}
+    if all(right == 100.0 for right in accuracy.values()):
+        return "gold"
+    return "predicted, right are " + ", ".join(f"{names[name]} {right:.2f} %" for name, right in accuracy.items())
 
 
 def _measures(result: Evaluation) -> dict[str, float]:

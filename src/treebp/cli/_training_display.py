@@ -1,12 +1,14 @@
 """How ``treebp train`` shows and logs its epochs."""
 
-import json
 from dataclasses import asdict
+from json import dumps
 from pathlib import Path
 
+import typer
 from rich.console import Console
 
 from treebp.cli._progress import WordsBar
+from treebp.data.files import naming
 from treebp.parsing.reports import EpochReport
 from treebp.training.progress import Progress
 
@@ -20,25 +22,31 @@ class TrainingDisplay:
     A run that is resumed reports its earlier epochs again, so the file is begun anew and always holds one whole run.
     """
 
-    def __init__(self, console: Console, bar: WordsBar, log: Path) -> None:
+    def __init__(self, console: Console, bar: WordsBar, log: Path, *, json: bool = False) -> None:
         self._console = console
         self._log = log
+        self._json = json
         self._begun = False
         self.progress = Progress(bar.start, bar.advance, self._epoch)
 
     def _epoch(self, report: EpochReport) -> None:
-        if not self._begun:
+        line = dumps(asdict(report))
+        if self._json:
+            typer.echo(line)
+        elif not self._begun:
             self._console.print(_COLUMNS.format(*_TITLES).rstrip(), style="bold")
-        with open(self._log, "a" if self._begun else "w", encoding="utf-8") as log:
-            log.write(json.dumps(asdict(report)) + "\n")
+        with naming(self._log), open(self._log, "a" if self._begun else "w", encoding="utf-8") as log:
+            log.write(line + "\n")
         self._begun = True
+        if self._json:
+            return
         row = _COLUMNS.format(
             report.epoch,
             report.objective,
             f"{report.value:.4f}",
             f"{report.dev_uas:.2f}",
             f"{report.dev_las:.2f}",
-            f"{report.words_per_second:,.0f}",
+            f"{report.words_per_second or 0:,.0f}",
             f"{report.rate:.4g}",
             "best" if report.best else "",
         )

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from treebp.cli._output import check_output
+from treebp.cli._files import check_files
 
 
 class Benchmark(str, Enum):
@@ -21,6 +21,9 @@ class Benchmark(str, Enum):
     training = "training"
     start_up = "start-up"
     memory = "memory"
+
+
+_PICTURES = ("stages", "growth")
 
 
 def bench(
@@ -53,20 +56,19 @@ def bench(
     """
     if (model is None) != (data is None):
         raise typer.BadParameter("give a model and the sentences for it to parse, or neither.", param_hint="--model")
-    if output is not None:
-        check_output(output, force=force)
+    outputs = [] if output is None else [output, *(output.with_name(f"{output.stem}-{what}.svg") for what in _PICTURES)]
+    check_files(inputs=[model, data, against], outputs=outputs, force=force)
 
     from dataclasses import replace
 
-    from rich.console import Console
-
     from treebp.benchmarks import FULL, QUICK, Run, Workload, measure_groups
-    from treebp.cli._bench_report import print_comparison, print_facts, print_group, write_pictures
+    from treebp.cli._bench_report import pictures, print_comparison, print_facts, print_group
+    from treebp.cli._terminal import console as new_console
     from treebp.data.conll import read_conll
-    from treebp.data.files import open_writing
+    from treebp.data.files import write_text
     from treebp.parsing.parser import Parser
 
-    console = Console(highlight=False, markup=False)
+    console = new_console(soft_wrap=False)
     old = Run.load(against) if against else None
     sizes = QUICK if quick else FULL
     sizes = replace(sizes, repeats=repeats or sizes.repeats)
@@ -80,10 +82,9 @@ def bench(
     for name, measurements in measure_groups((one.value for one in names or Benchmark), workload):
         print_group(console, name, measurements)
         run.measurements.extend(measurements)
-    if output is not None:
-        with open_writing(output) as stream:
-            stream.write(run.to_json().encode())
-        for path in (output, *write_pictures(output, run)):
+    for path, text in zip(outputs, (run.to_json(), *pictures(run)), strict=False):
+        if text:
+            write_text(path, text)
             console.print(f"written: {path}", soft_wrap=True)
     if old is not None:
         print_comparison(console, run, old)

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from treebp.cli._files import check_files
+
 
 def debug_data(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="The training file, then those to parse.")],
@@ -15,6 +17,8 @@ def debug_data(
 
     Example: treebp debug-data train.conllu dev.conllu test.conllu
     """
+    check_files(inputs=files)
+
     from treebp.cli._inventory_report import print_report
     from treebp.data.findings import find_problems
     from treebp.data.inventory import take_inventory

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from treebp.cli._files import check_files
+
 if TYPE_CHECKING:
     from treebp.cli._progress import WordsBar
     from treebp.data.sentence import Sentence
@@ -25,6 +27,7 @@ SETTINGS = (
     "pruner_folds=2",
     "prune_heads=5",
 )
+_FILES = ("train.conllu", "dev.conllu", "test.conllu", "demo.model", "accuracy.svg", "index.html")
 _INTENT = (
     "A second-order parser cannot sum over all trees, so it approximates by a few iterations of belief propagation. "
     "Conditional log-likelihood (CLL) trains it as if there were no approximation; L2 trains for the beliefs that "
@@ -33,28 +36,30 @@ _INTENT = (
 
 
 def demo(
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the results; its files are replaced.")
-    ] = Path("treebp-demo"),
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for the results.")] = Path(
+        "treebp-demo"
+    ),
     seed: Annotated[int, typer.Option(min=0, help="Seed of the training.")] = 1,
+    force: Annotated[bool, typer.Option("--force", help="Replace the results of an earlier run.")] = False,
 ) -> None:
     """Train small parsers on an embedded treebank, with CLL and with L2, and compare them.
 
     Example: treebp demo --output treebp-demo
     """
-    from rich.console import Console
-
     from treebp.cli._progress import WordsBar, announce_compilation
+    from treebp.cli._terminal import console as new_console
     from treebp.data.conll import write_conll
     from treebp.data.embedded import embedded_treebank
     from treebp.data.evaluation import evaluate
+    from treebp.data.files import write_text
     from treebp.drawing.demo_page import Row, demo_page, score_plot, score_table
     from treebp.drawing.terminal import tree_text
     from treebp.kernels.tree_group import send_trees
     from treebp.parsing.config import Config
 
     output.mkdir(parents=True, exist_ok=True)
-    console = Console(highlight=False, markup=False)
+    check_files(outputs=[output / name for name in _FILES], force=force)
+    console = new_console(soft_wrap=False)
     console.print(_INTENT + "\n")
     announce_compilation(console, send_trees)
     train, dev, test = embedded_treebank("train")[:SENTENCES], embedded_treebank("dev"), embedded_treebank("test")
@@ -95,8 +100,8 @@ def demo(
 
     plot, report = output / "accuracy.svg", output / "index.html"
     commands = _next_commands(output, model)
-    plot.write_text(score_plot(rows), encoding="utf-8")
-    report.write_text(demo_page(_INTENT, rows, tree, commands), encoding="utf-8")
+    for path, text in ((plot, score_plot(rows)), (report, demo_page(_INTENT, rows, tree, commands))):
+        write_text(path, text)
     console.print(f"In {output}: index.html (this report), accuracy.svg, demo.model, and the treebank.\nNext:")
     for command in commands:
         console.print(f"  {command}", soft_wrap=True)

@@ -1,10 +1,17 @@
 """``treebp experiment``: the paper's figures and tables on the user's treebanks."""
 
+import os
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from treebp.cli._errors import complain
+from treebp.cli._files import check_files, sole_writer
+
+if TYPE_CHECKING:
+    from treebp.experiments import Plan
 
 
 class Name(str, Enum):
@@ -15,6 +22,7 @@ class Name(str, Enum):
     table1 = "table1"
     table2 = "table2"
     nonprojective = "nonprojective"
+    predicted_tags = "predicted-tags"
     ar_alone = "ar-alone"
     convergence = "convergence"
 
@@ -34,6 +42,7 @@ def experiment(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may be repeated.")
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace tables that are not of an earlier run.")] = False,
 ) -> None:
     """Run an experiment of the paper, and leave tables, a CSV file and a plot.
 
@@ -42,14 +51,7 @@ def experiment(
     Example: treebp experiment figure3 --quick -o results
     """
     # Slow to load, so only when all is well so far.
-    import os
-
-    from rich.console import Console
-
-    from treebp.cli._experiment_display import ExperimentDisplay
-    from treebp.cli._progress import announce_compilation
-    from treebp.experiments import append_results, make_plan, run_cells, write_reports
-    from treebp.kernels.tree_group import send_trees
+    from treebp.experiments import ENDINGS, make_plan
 
     try:
         plan = make_plan(
@@ -64,13 +66,28 @@ def experiment(
     except ValueError as error:
         raise typer.BadParameter(f"{error}.") from None
     output.mkdir(parents=True, exist_ok=True)
+    results, *reports = (plan.path(output, ending) for ending in ("jsonl", *ENDINGS))
+    check_files(outputs=[results], force=True)  # it is added to
+    with sole_writer(results):
+        # Beside results of an earlier run, the tables are those of that run, to be brought up to date.
+        check_files(outputs=reports, force=force or bool(plan.results(output)))
+        _run(plan, output, jobs or os.cpu_count() or 1)
+
+
+def _run(plan: "Plan", output: Path, jobs: int) -> None:
+    from treebp.cli._experiment_display import ExperimentDisplay
+    from treebp.cli._progress import announce_compilation
+    from treebp.cli._terminal import console as new_console
+    from treebp.experiments import append_results, run_cells, write_reports
+    from treebp.kernels.tree_group import send_trees
+
     missing = plan.missing(output)
-    console = Console(markup=False, highlight=False, soft_wrap=True)
+    console = new_console()
     console.print(f"{len(plan.cells)} training runs, {len(plan.cells) - len(missing)} of them done already")
     if missing:
         announce_compilation(console, send_trees)
     with ExperimentDisplay(console, len(missing)) as display:
-        for news in run_cells(plan.name, missing, plan.treebanks, jobs=jobs or os.cpu_count() or 1):
+        for news in run_cells(plan.name, missing, plan.treebanks, jobs=jobs):
             if news.result:
                 append_results(plan.path(output, "jsonl"), [news.result])
             display.show(news)
@@ -78,5 +95,5 @@ def experiment(
         console.print(f"written: {path}")
     if display.failures:
         for news in display.failures:
-            typer.echo(f"treebp: failed: {news.cell}: {news.failure}", err=True)
+            complain(f"failed: {news.cell}: {news.failure}")
         raise typer.Exit(1)

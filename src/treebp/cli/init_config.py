@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
-from treebp.cli._output import check_output
+from treebp.cli._files import check_files
 
 
 def init_config(
@@ -22,11 +22,10 @@ def init_config(
 
     Example: treebp init-config -o run.toml
     """
-    from treebp.data.files import open_writing
+    from treebp.data.files import write_text
 
-    check_output(output, force=force)
-    with open_writing(output) as stream:
-        stream.write("".join(_lines()).encode())
+    check_files(outputs=[output], force=force, streams=True)
+    write_text(output, "".join(_lines()))
 
 
 def _lines() -> Iterator[str]:

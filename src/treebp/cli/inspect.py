@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from treebp.cli._output import check_output
+from treebp.cli._files import check_files
 
 
 def inspect(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file, as written by treebp train.")],
     source: Annotated[str, typer.Argument(metavar="FILE", help="CoNLL-X or CoNLL-U file, with or without trees.")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="PAGE", help="HTML file to write.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="PAGE", help="HTML file to write, or -.")],
     sentence: Annotated[int, typer.Option(min=1, metavar="K", help="Which of the file's sentences, from 1.")] = 1,
     force: Annotated[bool, typer.Option("--force", help="Replace the page.")] = False,
     encoding: Annotated[str, typer.Option(help="Encoding of FILE.")] = "utf-8",
@@ -23,14 +23,13 @@ def inspect(
 
     Example: treebp inspect en.model test.conllu --sentence 3 -o page.html
     """
-    check_output(output, force=force)
+    check_files(inputs=[model, source], outputs=[output], force=force, streams=True)
 
     # Slow to load, so only when all is well so far.
-    from rich.console import Console
-
     from treebp.cli._progress import announce_compilation
+    from treebp.cli._terminal import console
     from treebp.data.conll import read_conll
-    from treebp.data.files import open_writing
+    from treebp.data.files import write_text
     from treebp.drawing.inspect_page import inspect_page
     from treebp.kernels.tree_group import send_trees
     from treebp.parsing.inspection import Inspection
@@ -40,8 +39,7 @@ def inspect(
     sentences = list(islice(read_conll(source, encoding=encoding), sentence))
     if len(sentences) < sentence:
         raise typer.BadParameter(f"{source} has {len(sentences):,} sentences.", param_hint="--sentence")
-    announce_compilation(Console(stderr=True, markup=False, highlight=False, soft_wrap=True), send_trees)
+    announce_compilation(console(stderr=True), send_trees)
     text = inspect_page(Inspection.of(parser, sentences[-1]), number=sentence, model=model.name)
-    with open_writing(output) as stream:
-        stream.write(text.encode())
+    write_text(output, text)
     typer.echo(f"written: {output}", err=True)

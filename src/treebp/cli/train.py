@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treebp.cli._output import check_output
+from treebp.cli._errors import complain
+from treebp.cli._files import check_files, sole_writer
+from treebp.cli._signals import last_words
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from treebp.data.raw_evaluation import F1
     from treebp.parsing.config import Config
     from treebp.parsing.parser import Parser
 
@@ -34,13 +37,21 @@ def train(
         str | None, typer.Option(metavar="grandparent,sibling,...", help='Factors on several arcs; "" for none.')
     ] = None,
     iterations: Annotated[int | None, typer.Option(help="Iterations of belief propagation.")] = None,
+    pipeline: Annotated[
+        bool,
+        typer.Option("--pipeline", help="Train all that leads from plain text to trees: tokeniser, tagger, parser."),
+    ] = False,
+    tags: Annotated[
+        str | None, typer.Option(metavar="gold|predicted", help="The treebank's tags, or those of a tagger of its own.")
+    ] = None,
     inference: Annotated[str | None, typer.Option(metavar="bp|exact", help="How to infer beliefs.")] = None,
-    tree: Annotated[str | None, typer.Option(metavar="projective|nonprojective", help="Kind of trees.")] = None,
+    tree: Annotated[str | None, typer.Option(metavar="auto|projective|nonprojective", help="Kind of trees.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the training sentences.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the sentences' order.")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="By default one per core.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was interrupted.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace MODEL and what an earlier run left.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print epochs as lines of JSON; all else to stderr.")] = False,
     encoding: Annotated[str, typer.Option(help="Encoding of the files.")] = "utf-8",
 ) -> None:
     """Train a parser and keep the epoch that does best on development data.
@@ -53,6 +64,8 @@ def train(
         "objective": objective,
         "factors": factors,
         "iterations": iterations,
+        "tags": tags if tags or not pipeline else "predicted",
+        "tokeniser": "true" if pipeline else None,
         "inference": inference,
         "tree": tree,
         "epochs": epochs,
@@ -61,34 +74,63 @@ def train(
     named = [f"{key}={value}" for key, value in options.items() if value is not None]
     run = _configuration(config, [*(settings or []), *named])
     checkpoint, log, resolved = (Path(f"{output}.{what}") for what in ("checkpoint", "log.jsonl", "config.toml"))
-    check_output(output, force=force)
-    _check_checkpoint(checkpoint, resolved, run, resume=resume, force=force)
+    outputs = [output, checkpoint, log, resolved]
+    if checkpoint.exists() and not (resume or force):
+        raise typer.BadParameter(
+            f"{checkpoint} is of an interrupted run: continue it with --resume, or start anew with --force.",
+            param_hint="--output",
+        )
+    check_files(inputs=[source, dev, config], outputs=outputs, force=force or resume)
 
     # Slow to load, so only when all is well so far.
-    from rich.console import Console
-
     from treebp.cli._progress import WordsBar, announce_compilation
+    from treebp.cli._terminal import console as new_console
     from treebp.cli._training_display import TrainingDisplay
     from treebp.data.conll import read_conll
+    from treebp.data.files import write_text
+    from treebp.data.plain_text import tells_spaces
     from treebp.kernels.tree_group import send_trees
-    from treebp.training import fit
+    from treebp.training import fit_pipeline
+    from treebp.training.data import fingerprint, split
+    from treebp.training.pipeline import raw_scores
 
     sentences = list(read_conll(source, encoding=encoding, require_heads=True))
     development = list(read_conll(dev, encoding=encoding, require_heads=True)) if dev else None
-    resolved.write_text(run.to_toml(), encoding="utf-8")
-    console = Console(markup=False, highlight=False, soft_wrap=True)
-    announce_compilation(console, send_trees)
-    try:
+    console = new_console(stderr=json)
+    with sole_writer(log):
+        check_files(
+            outputs=[output, checkpoint, resolved], force=force or resume
+        )  # another run may have ended meanwhile
+        if not resume:
+            checkpoint.unlink(missing_ok=True)
+        elif checkpoint.exists():
+            _check_settings(resolved, run)
+        elif output.exists() and not force:
+            done = _complete(output, fingerprint(run, *split(sentences, development, run)))
+            write_text(resolved, done.config.to_toml())
+            console.print(f"{output} is complete: nothing to continue")
+            return
+        for path in outputs:  # what was half-written when an earlier run was killed
+            for part in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+                part.unlink()
+        write_text(resolved, run.to_toml())
+        last_words.append(f"to continue: treebp {shlex.join([*sys.argv[1:], *([] if resume else ['--resume'])])}")
+        announce_compilation(console, send_trees)
+        if run.tokeniser and not tells_spaces(sentences):
+            complain(f"warning: {source} says nowhere that no space follows a token: neither # text nor SpaceAfter=No")
         with WordsBar(console) as bar:
-            display = TrainingDisplay(console, bar, log)
-            parser = fit(sentences, development, run, threads=threads, progress=display.progress, checkpoint=checkpoint)
-        parser.save(output)
-    except (KeyboardInterrupt, SystemError):  # the latter is Ctrl-C inside a compiled kernel
-        again = [*sys.argv[1:], *([] if resume else ["--resume"])]
-        typer.echo(f"to continue: treebp {shlex.join(again)}", err=True)
-        raise
-    checkpoint.unlink()
-    _summarise(console, parser, output, dev)
+            display = TrainingDisplay(console, bar, log, json=json)
+            trained = fit_pipeline(
+                sentences, development, run, threads=threads, progress=display.progress, checkpoint=checkpoint
+            )
+            bar.start("development text")
+            held_out = split(sentences, development, run)[1]
+            raw = raw_scores(trained, held_out, threads=threads) if trained.tokeniser else {}
+        trained.save(output)
+        checkpoint.unlink()
+        last_words.clear()
+        write_text(resolved, trained.parser.config.to_toml())
+    _summarise(console, trained.parser, raw, output, dev)
 
 
 def _configuration(path: Path | None, settings: list[str]) -> "Config":
@@ -101,26 +143,35 @@ def _configuration(path: Path | None, settings: list[str]) -> "Config":
         raise typer.BadParameter(f"{error}.") from None
 
 
-def _check_checkpoint(checkpoint: Path, resolved: Path, run: "Config", *, resume: bool, force: bool) -> None:
-    """Refuse to lose an interrupted run, or to continue it with other settings; remove what it left half-written."""
-    if checkpoint.exists() and not (resume or force):
-        raise typer.BadParameter(
-            f"{checkpoint} is of an interrupted run: continue it with --resume, or start anew with --force.",
-            param_hint="--output",
-        )
-    if not resume:
-        checkpoint.unlink(missing_ok=True)
-    elif checkpoint.exists() and resolved.exists() and resolved.read_text(encoding="utf-8") != run.to_toml():
+def _check_settings(resolved: Path, run: "Config") -> None:
+    """Refuse to continue a run with other settings."""
+    if resolved.exists() and resolved.read_text(encoding="utf-8", errors="replace") != run.to_toml():
         raise typer.BadParameter(f"that run had other settings, those in {resolved}.", param_hint="--resume")
-    for part in checkpoint.parent.glob(f".{glob.escape(checkpoint.name)}.*.part"):
-        part.unlink()
 
 
-def _summarise(console: "Console", parser: "Parser", model: Path, dev: str | None) -> None:
+def _complete(model: Path, fingerprint: str) -> "Parser":
+    """The parser that a run has left, refusing that of another run."""
+    from treebp.parsing.parser import Parser
+
+    parser = Parser.load(model)
+    if parser.fingerprint != fingerprint:
+        raise typer.BadParameter(
+            f"{model} is of another run: choose another name, or add --force.", param_hint="--resume"
+        )
+    return parser
+
+
+def _summarise(console: "Console", parser: "Parser", raw: "dict[str, F1]", model: Path, dev: str | None) -> None:
+    from treebp.cli._score_report import tags_used
+
     best = [report for report in parser.reports if report.best][-1]
     pruning = parser.pruning["dev"]
+    tags = tags_used(parser.tagging["dev"]) if parser.tagger is not None else "gold"
     example = shlex.quote(dev) if dev else "INPUT"
     console.print(f"\nbest: {best.objective} epoch {best.epoch}, dev UAS {best.dev_uas:.2f}, LAS {best.dev_las:.2f}")
+    console.print(f"tags: {tags}")
+    if raw:
+        console.print("from raw text: " + ", ".join(f"{name} {score.f1:.2f}" for name, score in raw.items()))
     console.print(f"pruning keeps {100 * pruning.oracle:.2f} % of the right heads, {pruning.heads:.1f} heads per word")
     console.print(f"written: {model} ({model.stat().st_size / 1e6:.1f} MB), .log.jsonl and .config.toml beside it")
     console.print(f"next: treebp parse {shlex.quote(str(model))} {example} -o parsed.conllu")

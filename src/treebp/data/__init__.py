@@ -11,6 +11,7 @@ from treebp.data.inventory import take_inventory
 from treebp.data.penn import read_penn
 from treebp.data.projectivity import is_projective, nonprojective_arcs, projectivise
 from treebp.data.punctuation import is_punctuation
+from treebp.data.raw_evaluation import evaluate_raw
 from treebp.data.sentence import Sentence
 from treebp.data.significance import bootstrap_interval, paired_test
 
@@ -24,6 +25,7 @@ __all__ = [
     "download_treebank",
     "embedded_treebank",
     "evaluate",
+    "evaluate_raw",
     "find_problems",
     "is_projective",
     "is_punctuation",

@@ -64,6 +64,8 @@ class Evaluation:
         by_length: scores per sentence length in words.
         by_label: scores per gold label, the commonest first.
         by_distance: scores per distance between word and gold head; "root" for those without one.
+        tags: of the columns with tags that the gold standard has, per cent of all words in which the system's output
+            is the same: all of them where it was parsed with gold tags.
         words: scored words of each sentence, shape (sentences,).
         correct_heads: right heads among them, shape (sentences,).
         correct_arcs: right heads with right labels among them, shape (sentences,).
@@ -88,6 +90,7 @@ class Evaluation:
     by_length: dict[str, Scores]
     by_label: dict[str, Scores]
     by_distance: dict[str, Scores]
+    tags: dict[str, float]
     words: IntArray = field(repr=False)
     correct_heads: IntArray = field(repr=False)
     correct_arcs: IntArray = field(repr=False)
@@ -175,10 +178,34 @@ def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence], *, punctuatio
         by_length=tally.grouped(_bins(np.repeat(lengths, lengths), _LENGTHS), list(_LENGTHS), scored),
         by_label=dict(sorted(by_label.items(), key=lambda item: -item[1].words)),
         by_distance=tally.grouped(_bins(distances, _DISTANCES), list(_DISTANCES), scored),
+        tags=tag_accuracy(pairs),
         words=words,
         correct_heads=correct_heads,
         correct_arcs=correct_arcs,
     )
+
+
+def tag_accuracy(pairs: Iterable[tuple[Sentence, Sentence]]) -> dict[str, float]:
+    """Per cent of words with the right value in each column of tags that the gold standard has, lemmas included.
+
+    Args:
+        pairs: gold and predicted sentences, of the same words.
+
+    Example:
+        >>> gold = Sentence.from_columns(["Trees", "grow"], coarse_tags=["NOUN", "VERB"])
+        >>> tag_accuracy([(gold, gold.with_tags(coarse_tags=["NOUN", "NOUN"]))])
+        {'coarse_tags': 50.0}
+
+    """
+    columns: dict[str, list[tuple[str, str]]] = {name: [] for name in ("coarse_tags", "fine_tags", "feats", "lemmas")}
+    for gold, system in pairs:
+        for name, values in columns.items():
+            values += zip(getattr(gold, name), getattr(system, name), strict=True)
+    return {
+        name: 100 * sum(right == found for right, found in values) / len(values)
+        for name, values in columns.items()
+        if any(right != "_" for right, _ in values)
+    }
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,13 @@
 """One sentence of a treebank: its columns, and the very text that it was read from."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, SupportsInt
+from typing import Any, Literal, SupportsInt
 
 Format = Literal["conllx", "conllu"]
 
 BYTE_ORDER_MARK = "\ufeff"
+_TAG_COLUMNS = {"lemmas": 2, "coarse_tags": 3, "fine_tags": 4, "feats": 5}
 _HEAD, _LABEL, _MISC = 6, 7, 9
 _MARKS = frozenset("\t\n\r")
 
@@ -154,8 +155,39 @@ class Sentence:
         names = self.labels if labels is None else _checked("labels", labels, count)
         additions = None if misc is None else _checked("misc", [value or "_" for value in misc], count)
 
-        text = _rewritten(self.text, new_comments, list(map(_head_text, tree)), names, additions)
+        columns = {_HEAD: list(map(_head_text, tree)), _LABEL: names}
+        text = _rewritten(self.text, new_comments, columns, additions)
         return replace(self, heads=tree, labels=names, text=text)
+
+    def with_tags(
+        self,
+        *,
+        lemmas: Sequence[str] | None = None,
+        coarse_tags: Sequence[str] | None = None,
+        fine_tags: Sequence[str] | None = None,
+        feats: Sequence[str] | None = None,
+    ) -> "Sentence":
+        r"""Return a copy with other values in some columns, and everything else byte for byte as it was.
+
+        Raises ValueError as `from_columns`.
+
+        Example:
+            >>> from treebp.data.sentence import Sentence
+            >>> tagged = Sentence.from_columns(["Trees", "grow"]).with_tags(coarse_tags=["NOUN", "VERB"])
+            >>> print(tagged.text.replace("\t", " "), end="")
+            1 Trees _ NOUN _ _ _ _ _ _
+            2 grow _ VERB _ _ _ _ _ _
+            <BLANKLINE>
+
+        """
+        given = {"lemmas": lemmas, "coarse_tags": coarse_tags, "fine_tags": fine_tags, "feats": feats}
+        new: dict[str, Any] = {
+            name: _checked(name, values, len(self)) for name, values in given.items() if values is not None
+        }
+        if not new or not len(self):
+            return self
+        text = _rewritten(self.text, [], {_TAG_COLUMNS[name]: values for name, values in new.items()}, None)
+        return replace(self, text=text, **new)
 
     @property
     def comments(self) -> list[str]:
@@ -237,19 +269,22 @@ def _merged(misc: str, additions: str) -> str:
     return "|".join(kept + new) + misc[len(old) :]
 
 
-def _rewritten(text: str, comments: list[str], heads: list[str], labels: list[str], additions: list[str] | None) -> str:
-    """Put heads and labels into the rows of the words, additions to their MISC, and comments before the first row."""
+def _rewritten(
+    text: str, comments: list[str], columns: Mapping[int, Sequence[str]], additions: Sequence[str] | None
+) -> str:
+    """Put columns into the rows of the words, additions to their MISC, and comments before the first row."""
     body = text.removeprefix(BYTE_ORDER_MARK)
     lines = body.split("\n")
     first_row = next(index for index, line in enumerate(lines) if line.strip() and not line.startswith("#"))
     word = 0
     for index in range(first_row, len(lines)):
-        columns = lines[index].split("\t")
-        if columns[0] == str(word + 1):
-            columns[_HEAD], columns[_LABEL] = heads[word], labels[word]
+        cells = lines[index].split("\t")
+        if cells[0] == str(word + 1):
+            for column, values in columns.items():
+                cells[column] = values[word]
             if additions is not None:
-                columns[_MISC] = _merged(columns[_MISC], additions[word])
-            lines[index] = "\t".join(columns)
+                cells[_MISC] = _merged(cells[_MISC], additions[word])
+            lines[index] = "\t".join(cells)
             word += 1
     carriage_return = "\r" if lines[first_row].endswith("\r") else ""
     lines[first_row:first_row] = [comment + carriage_return for comment in comments]

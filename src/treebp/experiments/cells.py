@@ -60,6 +60,8 @@ class Cell:
             parts.append(f"{config.iterations} iteration{'s' if config.iterations > 1 else ''}")
         if config.tree != "projective":
             parts.append(config.tree)
+        if config.tags != "gold":
+            parts.append("predicted tags")
         return ", ".join(parts)
 
 

@@ -132,6 +132,18 @@ def _nonprojective(quick: bool) -> Figure:
     return ByTreebank(("projective", "nonprojective"), {"": pair}, trait=trait)
 
 
+def _predicted_tags(quick: bool) -> Figure:
+    tags: Settings = {"tags": "predicted"}
+    if quick:
+        tags = {**tags, "tagger_weight_bits": 18, "tagger_epochs": 2, "tagger_folds": 2}
+    return Curves(
+        across="iterations",
+        points=_iterations(quick, 1, 2, 4),
+        series={"CLL": {**_CLL, **tags}, "L2": {**_L2, **tags}},
+        comparisons=[(("L2", "2"), ("CLL", "4"))],
+    )
+
+
 def _ar_alone(quick: bool) -> Figure:
     return Curves(
         across="iterations",
@@ -157,6 +169,7 @@ EXPERIMENTS = {
     "nonprojective": Experiment(
         "Non-projective against projective trees", _nonprojective, LANGUAGES, ("embedded", "embedded-nonprojective")
     ),
+    "predicted-tags": Experiment("Accuracy against iterations, with tags predicted as in use", _predicted_tags),
     "ar-alone": Experiment("Annealed risk without L2 before it", _ar_alone),
     "convergence": Experiment("Iterations at test time, for parsers trained with T of them", _convergence),
 }

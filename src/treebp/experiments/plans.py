@@ -43,14 +43,17 @@ class Plan:
         Results of the same cells for another experiment in the same folder are taken over.
 
         Raises:
-            ValueError: with file and line, if a file there is not one of results.
+            ValueError: with file and line, if the experiment's own file is not one of results.
 
         """
         own = self.path(folder, "jsonl")
         done = read_results(own)
         for path in sorted(folder.glob("*.jsonl")):
             if path != own:
-                others = read_results(path)
+                try:
+                    others = read_results(path)
+                except ValueError:
+                    continue  # something else of the user's
                 shared = [others[cell] for cell in self.cells if cell in others and cell not in done]
                 append_results(own, shared)
                 done |= {result.cell: result for result in shared}
@@ -89,8 +92,8 @@ def make_plan(
         key = setting.partition("=")[0].strip()
         if key == "seed" or any(key in variant for variant in figure.variants):
             raise ValueError(f"{key} cannot be set: the experiment runs with several of it")
-    # Labels cost time, and what is looked at here are the heads.
-    base = Config(labels=False).override(QUICK_SETTINGS if quick else ()).override(settings)
+    # Labels cost time, and what is looked at here are the heads; all treebanks get the same kind of trees.
+    base = Config(labels=False, tree="projective").override(QUICK_SETTINGS if quick else ()).override(settings)
     if not codes:
         codes = experiment.embedded
         if data is not None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from treebp.data.files import open_writing
+from treebp.data.files import write_text
 from treebp.experiments.cells import Result
 from treebp.experiments.plans import Plan, own_settings
 
@@ -19,22 +19,20 @@ where the interval does not hold zero. Each line of `{name}.jsonl` is a training
 """
 
 
+ENDINGS = ("md", "csv", "svg")
+
+
 def write_reports(plan: Plan, folder: Path) -> list[Path]:
     """Write the reports on the results there are so far, and return their paths; none if there are no results."""
     results = plan.results(folder)
     if not results:
         return []
     treebanks = list(plan.treebanks)
-    texts = {
-        "md": markdown(plan, results),
-        "csv": table(results),
-        "svg": plan.figure.svg(results, treebanks),
-    }
+    texts = markdown(plan, results), table(results), plan.figure.svg(results, treebanks)
     paths = []
-    for ending, text in texts.items():
+    for ending, text in zip(ENDINGS, texts, strict=True):
         paths.append(plan.path(folder, ending))
-        with open_writing(paths[-1]) as stream:
-            stream.write(text.encode())
+        write_text(paths[-1], text)
     return paths
 
 

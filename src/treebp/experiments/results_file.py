@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from treebp.data.files import naming
 from treebp.experiments.cells import Cell, Result
 
 
@@ -34,7 +35,7 @@ def read_results(path: Path) -> dict[Cell, Result]:
 def append_results(path: Path, results: Iterable[Result]) -> None:
     """Add results to a file, in place of a last line that was cut short, and see them safely on disk."""
     whole = sum(map(len, _whole_lines(path)))
-    with open(path, "ab") as stream:
+    with naming(path), open(path, "ab") as stream:
         stream.truncate(whole)
         for result in results:
             text = json.dumps(result.to_json(), separators=(",", ":"), ensure_ascii=False, allow_nan=False)

@@ -30,7 +30,9 @@ class Section(NamedTuple):
     templates: tuple[str, ...]
 
 
-def parse_template(template: str, tokens: Collection[str], kind: str) -> tuple[Slot, ...]:
+def parse_template(
+    template: str, tokens: Collection[str], kind: str, attributes: Sequence[str] = ATTRIBUTES
+) -> tuple[Slot, ...]:
     """The slots of a template for some kind of part ("arc", say, for messages), given the tokens that it may name.
 
     Example:
@@ -50,8 +52,8 @@ def parse_template(template: str, tokens: Collection[str], kind: str) -> tuple[S
             raise template_error(kind, template, f"the slot {text!r} is not of the form token.attribute")
         if token not in tokens:
             raise template_error(kind, template, f"there is no token {token!r}, only {', '.join(tokens)}")
-        if attribute not in ATTRIBUTES:
-            raise template_error(kind, template, f"there is no attribute {attribute!r}, only {', '.join(ATTRIBUTES)}")
+        if attribute not in attributes:
+            raise template_error(kind, template, f"there is no attribute {attribute!r}, only {', '.join(attributes)}")
         if any((slot.token, slot.attribute) == (token, attribute) for slot in slots):
             raise template_error(kind, template, f"it looks twice at {token}.{attribute}")
         slots.append(Slot(token, attribute, starred))
@@ -60,12 +62,14 @@ def parse_template(template: str, tokens: Collection[str], kind: str) -> tuple[S
     return tuple(slots)
 
 
-def parse_templates(templates: Iterable[str], tokens: Collection[str], kind: str) -> dict[str, tuple[Slot, ...]]:
+def parse_templates(
+    templates: Iterable[str], tokens: Collection[str], kind: str, attributes: Sequence[str] = ATTRIBUTES
+) -> dict[str, tuple[Slot, ...]]:
     """The slots of several templates, which must all be different, in whatever order their slots are written."""
     parsed: dict[str, tuple[Slot, ...]] = {}
     seen: dict[frozenset[tuple[str, str]], str] = {}
     for template in templates:
-        slots = parse_template(template, tokens, kind)
+        slots = parse_template(template, tokens, kind, attributes)
         looked_at = frozenset((slot.token, slot.attribute) for slot in slots)
         if looked_at in seen:
             raise template_error(kind, template, f"it looks at the same as {seen[looked_at]!r}: leave one out")

@@ -28,6 +28,7 @@ from treebp.kernels._jit import kernel
 HEAD, MODIFIER, ARC, BETWEEN, TRIPLE, OF_BC, OF_AC, SIBLING, GRANDPARENT = (k << 20 for k in range(1, 10))
 CONSECUTIVE_SIBLING, GRAND_SIBLING, TRI_SIBLING = (k << 20 for k in range(10, 13))
 QUADRUPLE, OF_CD, OF_BD, OF_AD = (k << 20 for k in range(13, 17))
+WINDOW, TRANSITION, COLUMN, COMING_FROM = (k << 20 for k in range(17, 21))
 ROLE = 1 << 16  # added to a seed for the second, the third and the fourth position that a template looks at
 SLOTS = 4
 CODES = 15  # of direction and distance; code 0 means none

@@ -42,8 +42,8 @@ class Config:
     """The share of its last value that stays in a message."""
     tolerance: float = 0.0
     """Stop before the last iteration when no message, as a probability, changes by as much; 0 never stops early."""
-    tree: Literal["projective", "nonprojective"] = "projective"
-    """Whether arcs may cross."""
+    tree: Literal["auto", "projective", "nonprojective"] = "auto"
+    """Whether arcs may cross; "auto" allows it where at least 1 % of the training arcs do."""
     root: Literal["auto", "single", "multiple"] = "auto"
     """How many words may hang from the root; "auto" follows the training trees."""
     decoder: Literal["mbr", "log-odds", "map"] = "mbr"
@@ -52,6 +52,16 @@ class Config:
     """Groups of feature templates; those whose column a treebank does not fill are left out."""
     weight_bits: int = 24
     """The parser has 2**weight_bits hashed weights."""
+    tags: Literal["gold", "predicted"] = "gold"
+    """Tags, features and lemmas of the treebank, or those of a tagger that is trained and used with the parser."""
+    tokeniser: bool = False
+    """Whether a tokeniser is trained too, so that the model reads plain text."""
+    tagger_weight_bits: int = 24
+    """The tagger has 2**tagger_weight_bits hashed weights."""
+    tagger_epochs: int = 5
+    """Passes over the training data for the tagger."""
+    tagger_folds: int = 4
+    """Training sentences are tagged by models that have not seen them, one per fold."""
     labels: bool = True
     """Whether arcs get labels."""
     label_weight_bits: int = 17
@@ -100,6 +110,8 @@ class Config:
         for name, low, high in _RANGES:
             if not low <= getattr(self, name) <= high:
                 raise ValueError(f"{name} = {getattr(self, name)} is not between {low:g} and {high:g}")
+        if self.tokeniser and self.tags != "predicted":
+            raise ValueError("tokeniser = true needs tags = 'predicted': words of a text come without tags")
         for name in self.factors if self.inference == "exact" else ():
             if name != "grandparent":
                 raise ValueError(f"inference = 'exact' knows no {name!r} factors: leave them out, or use 'bp'")
@@ -157,6 +169,9 @@ _RANGES = [
     ("damping", 0.0, 0.99),
     ("tolerance", 0.0, 1.0),
     ("weight_bits", 10, 30),
+    ("tagger_weight_bits", 10, 30),
+    ("tagger_epochs", 1, 1000),
+    ("tagger_folds", 1, 100),
     ("label_weight_bits", 1, 24),
     ("label_epochs", 1, 1000),
     ("label_rate", 1e-9, 1e3),

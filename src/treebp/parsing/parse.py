@@ -24,6 +24,8 @@ class Parse:
         alternatives: the k best trees as (heads, expected accuracy), best first; empty unless asked for.
         factors: how many parts of each kind had a factor.
         residual: the largest change of a belief in the last iteration of belief propagation, 0 for exact inference.
+        tag_probabilities: (n,) of each word's tags; 1 if the sentence came with them.
+        lemma_probabilities: (n,) of each word's lemma, likewise.
 
     """
 
@@ -37,6 +39,8 @@ class Parse:
     alternatives: list[tuple[IntArray, float]]
     factors: dict[str, int]
     residual: float
+    tag_probabilities: FloatArray
+    lemma_probabilities: FloatArray
 
     @property
     def head_probabilities(self) -> FloatArray:

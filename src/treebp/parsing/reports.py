@@ -10,16 +10,19 @@ from treebp._types import BoolArray, IntArray
 
 @dataclass(frozen=True)
 class EpochReport:
-    """One epoch of training, as shown in the table and written to the log."""
+    """One epoch of training, as shown in the table and written to the log.
+
+    A parser's file leaves ``words_per_second`` out, so that equal runs give equal bytes.
+    """
 
     objective: str
     epoch: int
     value: float
     dev_uas: float
     dev_las: float
-    words_per_second: float
     rate: float
     best: bool
+    words_per_second: float | None = None
 
 
 @dataclass(frozen=True)

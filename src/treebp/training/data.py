@@ -2,29 +2,34 @@
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
 from treebp._types import BoolArray, IntArray
-from treebp.data.projectivity import projectivise
+from treebp.data.projectivity import nonprojective_arcs, projectivise
 from treebp.data.sentence import Sentence
 from treebp.features.encoding import Encoding
 from treebp.parsing.config import Config
 from treebp.parsing.label_templates import label_templates
 from treebp.parsing.labels import LabelModel
 from treebp.parsing.pruner import Pruner
-from treebp.parsing.reports import PruningReport
+from treebp.parsing.reports import EpochReport, PruningReport
 from treebp.training.progress import Progress
 from treebp.training.pruning import cross_fitted, train_pruner
+from treebp.training.tagging import Tagging, predict_tags, words_to_learn_from
 from treebp.trees.dependency_trees import DependencyTrees
 
 # With fewer sentences than this share that have several root words, a treebank counts as single-rooted.
 _FEW = 0.01
+# With fewer arcs than this share that are non-projective, projective trees do no worse on development data: of
+# nineteen treebanks, the three above it gained by non-projective ones (0.5 to 0.9 UAS), the others lost 0.1 on average.
+_FEW_ARCS = 0.01
 
 
 # Settings that nothing here depends on.
 _LATER = {
+    "tokeniser",
     "objective",
     "factors",
     "inference",
@@ -54,6 +59,8 @@ class Prepared:
         encoding: of the training sentences.
         pruner: for new sentences.
         labels: the model of labels.
+        given: training and development sentences with the tags that they came with.
+        tagging: where the tags of ``train`` and ``dev`` come from, if they are predicted.
         pruning: what is left of both sets.
 
     """
@@ -71,6 +78,8 @@ class Prepared:
     dev_keep: list[BoolArray]
     pruner: Pruner
     labels: LabelModel
+    given: tuple[list[Sentence], list[Sentence]]
+    tagging: Tagging | None
     pruning: dict[str, PruningReport]
 
     def check(self, config: Config) -> None:
@@ -91,11 +100,12 @@ def prepare(
 ) -> Prepared:
     """Encode and prune training and development sentences, and learn labels; see ``treebp.training.fit``."""
     progress = progress or Progress()
-    sentences = with_heads(list(train), "training")
-    if dev is None:
-        sentences, held_out = split_off(sentences, config.held_out)
-    else:
-        held_out = with_heads(list(dev), "development")
+    sentences, held_out = given = split(train, dev, config)
+    tagging = None
+    if config.tags == "predicted":
+        progress.start("tagger", words_to_learn_from(sentences, config))
+        tagging = predict_tags(sentences, held_out, config, threads, progress.advance)
+        sentences, held_out = tagging.train, tagging.dev
     structure = tree_structure(config, sentences)
     encoding = Encoding.of(sentences)
     tokens = [encoding.encode(sentence) for sentence in sentences]
@@ -134,8 +144,18 @@ def prepare(
         dev_keep=dev_keep,
         pruner=pruner,
         labels=labels,
+        given=given,
+        tagging=tagging,
         pruning={"train": PruningReport.of(keep, gold), "dev": PruningReport.of(dev_keep, dev_gold)},
     )
+
+
+def split(
+    train: Iterable[Sentence], dev: Iterable[Sentence] | None, config: Config
+) -> tuple[list[Sentence], list[Sentence]]:
+    """The sentences to train on and those to choose by, the last of the former if none are given."""
+    sentences = with_heads(list(train), "training")
+    return split_off(sentences, config.held_out) if dev is None else (sentences, with_heads(list(dev), "development"))
 
 
 def with_heads(sentences: Sequence[Sentence], what: str) -> list[Sentence]:
@@ -163,7 +183,27 @@ def tree_structure(config: Config, sentences: Sequence[Sentence]) -> tuple[bool,
     """Whether trees are projective, and whether they have a single root word: by the configuration or the treebank."""
     several = sum(sentence.heads.count(0) > 1 for sentence in sentences)
     single = several < _FEW * len(sentences) if config.root == "auto" else config.root == "single"
-    return config.tree == "projective", single
+    projective = config.tree == "projective"
+    if config.tree == "auto":
+        crossing = np.concatenate([nonprojective_arcs(sentence.heads) for sentence in sentences])
+        grandparents_only = config.inference == "exact" and bool(config.factors)  # that program knows no others
+        projective = grandparents_only or bool(crossing.mean() < _FEW_ARCS)
+    return projective, single
+
+
+def as_resolved(config: Config, structure: tuple[bool, bool], reports: Sequence[EpochReport]) -> Config:
+    """The configuration with what a run chose in place of what was left to it; it gives the same parser.
+
+    Where two objectives follow each other, each with a learning rate of its own, the rate stays to be tuned.
+    """
+    projective, single_root = structure
+    rates = {report.rate for report in reports}
+    return replace(
+        config,
+        tree="projective" if projective else "nonprojective",
+        root="single" if single_root else "multiple",
+        rate=rates.pop() if len(rates) == 1 else config.rate,
+    )
 
 
 def legal_tree(heads: Sequence[int], structure: tuple[bool, bool]) -> IntArray:

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
+from treebp._threads import thread_count
 from treebp.data.sentence import Sentence
 from treebp.parsing.arcs import Arcs
+from treebp.parsing.columns import columns_used, filled
 from treebp.parsing.config import Config
-from treebp.parsing.parser import Parser, new_model, thread_count
-from treebp.training.data import Prepared, fingerprint, prepare
+from treebp.parsing.parser import Parser, new_model
+from treebp.training.data import Prepared, as_resolved, fingerprint, prepare
 from treebp.training.development import Development
 from treebp.training.learner import Example
 from treebp.training.loop import train_model
@@ -48,6 +50,7 @@ def fit(
     prepared.check(config)
     if config.objective != "cll" and prepared.pruning["train"].oracle == 0.0:
         raise ValueError("pruning left no right arc at all: raise prune_heads or lower prune_ratio")
+    run = fingerprint(config, *prepared.given)
     projective, single_root = prepared.structure
     model = new_model(config, prepared.encoding, projective=projective, single_root=single_root)
     reports = train_model(
@@ -58,9 +61,22 @@ def fit(
         threads=workers,
         progress=progress,
         checkpoint=checkpoint,
-        fingerprint=fingerprint(config, prepared.train, prepared.dev),
+        fingerprint=run,
     )
-    return Parser(config, prepared.encoding, prepared.pruner, model, prepared.labels, reports, dict(prepared.pruning))
+    tagging = prepared.tagging
+    return Parser(
+        config=as_resolved(config, prepared.structure, reports),
+        encoding=prepared.encoding,
+        pruner=prepared.pruner,
+        model=model,
+        labels=prepared.labels,
+        reports=reports,
+        pruning=dict(prepared.pruning),
+        tagger=tagging.tagger if tagging is not None else None,
+        tagging=tagging.accuracy if tagging is not None else {},
+        columns=filled(prepared.train, columns_used(config, prepared.encoding)),
+        fingerprint=run,
+    )
 
 
 def _examples(prepared: Prepared, *, whole_trees: bool) -> list[Example]:

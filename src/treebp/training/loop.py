@@ -55,6 +55,7 @@ def train_model(
             learner = Learner(model, config, rate, len(examples), threads)
         while state.epoch < config.epochs:
             progress.start(f"{objective} epoch {state.epoch + 1}", words)
+            learner.gradients(examples[:1], objective, warm)  # loads kernels, which is no part of an epoch's speed
             began = perf_counter()
             value = learner.epoch(
                 examples,
@@ -73,7 +74,7 @@ def train_model(
                 state.best_uas, state.best_weights = uas, weights.copy()
             state.epoch += 1
             rate = learner.optimiser.rate
-            report = EpochReport(objective, state.epoch, value, uas, las, words / seconds, rate, best)
+            report = EpochReport(objective, state.epoch, value, uas, las, rate, best, words / seconds)
             state.reports.append(report)
             progress.epoch(report)
             if checkpoint is not None:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from treebp._types import FloatArray, IntArray
 from treebp.bp.factors.protocol import FactorBackprop
-from treebp.bp.groups.chains import Chains
+from treebp.bp.groups.chains import Chains, chain_layout
 from treebp.bp.groups.protocol import Group
 from treebp.bp.variables import Variable
 from treebp.kernels.chain import chain_sums, chain_sums_backward
@@ -53,20 +53,17 @@ class Chain:
 
     def messages(self, incoming: FloatArray, potentials: FloatArray) -> tuple[FloatArray, FactorBackprop]:
         """Sum over all sequences of states by forward-backward."""
-        rows = incoming.reshape(len(self.variables), -1)
-        first = np.array([0, len(rows)])
-        transitions = np.ascontiguousarray(np.broadcast_to(potentials, self._shape))
-        before, after = np.empty_like(rows), np.empty_like(rows)
-        chain_sums(first, rows, transitions, before, after)
+        layout = chain_layout(np.array([len(self.variables)]), np.full(len(self.variables), self._shape[1]))
+        transitions = np.ascontiguousarray(np.broadcast_to(potentials, self._shape)).ravel()
+        before, after = np.empty_like(incoming), np.empty_like(incoming)
+        chain_sums(layout, incoming, transitions, before, after)
 
         def backprop(adjoint: FloatArray) -> tuple[FloatArray, FloatArray]:
-            adjoint_incoming, adjoint_transitions = chain_sums_backward(
-                first, rows, transitions, before, after, adjoint.reshape(rows.shape)
-            )
-            shared = potentials.ndim == 2
-            return adjoint_incoming.ravel(), adjoint_transitions.sum(axis=0) if shared else adjoint_transitions
+            of_incoming, flat = chain_sums_backward(layout, incoming, transitions, before, after, adjoint)
+            of_transitions = flat.reshape(self._shape)
+            return of_incoming, of_transitions.sum(axis=0) if potentials.ndim == 2 else of_transitions
 
-        return (before + after).ravel(), backprop
+        return before + after, backprop
 
     @property
     def kind(self) -> tuple[object, ...] | None:

@@ -5,19 +5,20 @@ from numpy.typing import ArrayLike
 
 from treebp._types import FloatArray, IntArray
 from treebp.bp.groups.protocol import Group, Sender
-from treebp.bp.groups.rows import RowBackprop, RowSender
-from treebp.kernels.chain import chain_sums, chain_sums_backward
+from treebp.bp.groups.ragged import RaggedSender
+from treebp.bp.groups.rows import RowBackprop
+from treebp.kernels.chain import ChainLayout, chain_sums, chain_sums_backward
 
 
 class Chains:
-    """Sequences of variables that all have the same states, with a score for each pair of neighbours.
+    """Sequences of variables, with a score for each pair of neighbours.
 
     Args:
         variables: (positions,) the variables of all chains, end to end.
         lengths: (chains,) the number of variables of each.
-        states: of every variable.
+        states: of every variable, or (positions,) of each.
 
-    The log-potentials are the transitions: from and to, (states, states), for each two neighbours.
+    The log-potentials are the transitions: a matrix, from and to, for each two neighbours, end to end.
 
     Example:
         >>> from treebp.bp.graph import Graph
@@ -31,15 +32,15 @@ class Chains:
 
     structured = True
 
-    def __init__(self, variables: ArrayLike, lengths: ArrayLike, states: int) -> None:
+    def __init__(self, variables: ArrayLike, lengths: ArrayLike, states: int | ArrayLike) -> None:
         self.variables: IntArray = np.ascontiguousarray(variables, dtype=np.int64)
         self.lengths: IntArray = np.ascontiguousarray(lengths, dtype=np.int64)
         if self.lengths.sum() != len(self.variables) or self.lengths.min(initial=1) < 1:
             raise ValueError(f"Chains: {len(self.variables)} variables for the lengths {self.lengths.tolist()}")
-        self.edge_states = int(states)
-        self._first = np.concatenate(([0], np.cumsum(self.lengths)))
-        self._transitions = (len(self.variables) - len(self.lengths), self.edge_states, self.edge_states)
-        self.potentials = int(np.prod(self._transitions))
+        self.edge_states: IntArray = np.empty(len(self.variables), np.int64)
+        self.edge_states[:] = states
+        self.layout = chain_layout(self.lengths, self.edge_states)
+        self.potentials = int(self.layout.into[-1])
 
     @property
     def edge_factor(self) -> IntArray:
@@ -48,23 +49,34 @@ class Chains:
 
     def start(self, potentials: FloatArray) -> Sender:
         """The chains with these transitions."""
-        transitions = potentials.reshape(self._transitions)
 
         def answer(rows: FloatArray) -> tuple[FloatArray, RowBackprop]:
             before, after = np.empty_like(rows), np.empty_like(rows)
-            chain_sums(self._first, rows, transitions, before, after)
+            chain_sums(self.layout, rows, potentials, before, after)
 
             def backprop(adjoint: FloatArray) -> tuple[FloatArray, FloatArray]:
-                received, own = chain_sums_backward(self._first, rows, transitions, before, after, adjoint)
-                return received, own.ravel()
+                return chain_sums_backward(self.layout, rows, potentials, before, after, adjoint)
 
             return before + after, backprop
 
-        return RowSender(self.edge_states, answer, self._first[:-1], self.potentials)
+        return RaggedSender(self.edge_states, answer, self.layout.first[:-1], self.potentials)
 
     def subset(self, factor: int) -> tuple[Group, IntArray, IntArray]:
         """One chain as a group."""
-        begin, end = self._first[factor : factor + 2]
-        edges, size = np.arange(begin, end), self.edge_states**2
-        alone = Chains(self.variables[edges], [end - begin], self.edge_states)
-        return alone, edges, np.arange((begin - factor) * size, (end - factor - 1) * size)
+        begin, end = self.layout.first[factor : factor + 2]
+        edges = np.arange(begin, end)
+        alone = Chains(self.variables[edges], [end - begin], self.edge_states[edges])
+        return alone, edges, np.arange(self.layout.into[begin], self.layout.into[end])
+
+
+def chain_layout(lengths: IntArray, states: IntArray) -> ChainLayout:
+    """Where the states and transitions of chains are, given how many positions and how many states at each.
+
+    >>> chain_layout(np.array([2, 1]), np.array([2, 3, 2])).into
+    array([0, 0, 6, 6])
+    """
+    first = np.concatenate(([0], np.cumsum(lengths)))
+    transitions = np.zeros(len(states), np.int64)
+    transitions[1:] = states[:-1] * states[1:]
+    transitions[first[:-1]] = 0
+    return ChainLayout(first, np.concatenate(([0], np.cumsum(states))), np.concatenate(([0], np.cumsum(transitions))))

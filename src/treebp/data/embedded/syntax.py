@@ -67,11 +67,14 @@ def to_sentence(root: Word) -> Sentence:
     for index, following in enumerate(forms[1:]):
         if forms[index] == "a" and following[0] in "aeiou":
             forms[index] = "an"
+    forms[0] = forms[0][0].upper() + forms[0][1:]
+    text = "".join(form if word.tag in ",." else f" {form}" for word, form in zip(words, forms, strict=True))
     return Sentence.from_columns(
-        [forms[0][0].upper() + forms[0][1:], *forms[1:]],
+        forms,
         lemmas=[word.lemma for word in words],
         coarse_tags=[PENN_TO_UNIVERSAL[word.tag] for word in words],
         fine_tags=[word.tag for word in words],
         heads=[position[word.head] if word.head else 0 for word in words],
         labels=[word.label for word in words],
+        comments=[f"# text = {text.strip()}"],
     )

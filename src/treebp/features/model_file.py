@@ -1,38 +1,45 @@
 """One-file storage of arrays with a JSON header: safetensors, so a file from a stranger can do no harm."""
 
 import json
-import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
 from treebp._types import AnyArray
+from treebp.data.files import replacing
 
+_TYPES = {"bool": "BOOL", "uint8": "U8", "int32": "I32", "int64": "I64", "float32": "F32", "float64": "F64"}
 VERSION = 2  # to be raised whenever the same weights would mean another model: with the hash of features, say
 
 
-def write_tensors(path: Path, kind: str, header: Mapping[str, Any], tensors: Mapping[str, AnyArray]) -> None:
-    """Write a file of some kind; it appears under its name only when complete."""
-    arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+def write_tensors(path: str | Path, kind: str, header: Mapping[str, Any], tensors: Mapping[str, AnyArray]) -> None:
+    """Write a file of some kind; it appears under its name only when complete. The same contents give the same bytes.
+
+    safetensors' own writer puts metadata in an order that changes from run to run.
+    """
+    arrays = {name: np.ascontiguousarray(tensors[name]) for name in sorted(tensors)}
     body = {"kind": kind, "version": VERSION, "header": header, "checksums": _checksums(arrays)}
     text = json.dumps(body, ensure_ascii=False)
-    metadata = {"treebp": text, "checksum": str(zlib.crc32(text.encode()))}
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        temporary.touch()
-        mode = temporary.stat().st_mode  # what the user's umask gives; safetensors makes private files
-        save_file(arrays, temporary, metadata=metadata)
-        temporary.chmod(mode)
-        os.replace(temporary, path)
-    except SafetensorError as error:
-        raise OSError(f"{path} cannot be written: {error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    entries: dict[str, Any] = {"__metadata__": {"checksum": str(zlib.crc32(text.encode())), "treebp": text}}
+    offset = 0
+    for name, array in arrays.items():
+        entries[name] = {
+            "dtype": _TYPES[array.dtype.name],
+            "shape": array.shape,
+            "data_offsets": [offset, offset + array.nbytes],
+        }
+        offset += array.nbytes
+    contents = json.dumps(entries, ensure_ascii=False).encode()
+    contents += b" " * (-len(contents) % 8)
+    with replacing(path) as temporary, open(temporary, "xb") as stream:
+        stream.write(len(contents).to_bytes(8, "little") + contents)
+        for array in arrays.values():
+            stream.write(array.data)
 
 
 def read_tensors(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -61,6 +68,26 @@ def read_tensors(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, AnyAr
     if checksums != _checksums(tensors):
         raise ValueError(f"{path} is damaged: its contents do not match their checksums")
     return header, tensors
+
+
+@contextmanager
+def usable(path: str | Path, kind: str) -> Iterator[None]:
+    """Say of a whole file, if what it holds cannot be used, which file that is."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"{path} is not a {kind} that can be used: {error}") from None
+
+
+def tensors_of(part: str, tensors: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
+    """The arrays of a part of a model, as ``with_prefix`` named them."""
+    prefix = f"{part}."
+    return {name.removeprefix(prefix): array for name, array in tensors.items() if name.startswith(prefix)}
+
+
+def with_prefix(part: str, tensors: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
+    """The arrays of a part of a model, with its name before theirs."""
+    return {f"{part}.{name}": array for name, array in tensors.items()}
 
 
 def pack(weights: AnyArray) -> tuple[AnyArray, AnyArray]:

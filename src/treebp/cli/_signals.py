@@ -1,0 +1,63 @@
+"""Ctrl-C and friends: heard within a second whatever is running, and nothing is left half-written.
+
+Python runs a signal's handler only when the main thread is back from compiled code, and a long sentence may keep it
+there for minutes. So a second thread listens too. If the program has not left by itself soon after a signal, that
+thread removes unfinished files and ends the process.
+"""
+
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from types import FrameType
+
+_SIGNALS = {name: getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
+_PATIENCE_SECONDS = 0.6
+
+last_words: list[str] = []
+"""What to tell the user when the program is stopped by a signal, such as how to continue."""
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal has come; ``status`` is what the program leaves with, 128 and the signal's number."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.status = 128 + number
+
+
+def listen() -> None:
+    """From now on signals that mean to stop raise `Stopped`; one that was ignored, as by nohup, still is."""
+    ours, theirs = socket.socketpair()
+    theirs.setblocking(False)
+    for number in _SIGNALS.values():
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _stop)
+    signal.set_wakeup_fd(theirs.detach(), warn_on_full_buffer=False)
+    threading.Thread(target=_end_if_need_be, args=(ours,), daemon=True).start()
+
+
+def farewell(number: int) -> None:
+    """Say what there is to say after a signal."""
+    words = [*last_words, "treebp: interrupted" if number == signal.SIGINT else "treebp: stopped by a signal"]
+    os.write(2, "".join(f"{line}\n" for line in words).encode())
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    raise Stopped(number)
+
+
+def _end_if_need_be(signals: socket.socket) -> None:
+    while (number := signals.recv(1)[0]) not in _SIGNALS.values():
+        pass
+    time.sleep(_PATIENCE_SECONDS)
+
+    from treebp.data.files import remove_unfinished
+
+    remove_unfinished()
+    if sys.stderr is not None and sys.stderr.isatty():
+        os.write(2, b"\r\x1b[K\x1b[?25h")  # a bar may have hidden the cursor
+    farewell(number)
+    os._exit(128 + number)
