@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
 from small_disk import files_of_at_most
 from treebp.features import model_file
+from treebp.features.compact import rounded
 from treebp.features.model_file import VERSION, pack, read_tensors, unpack, write_tensors
 
 KIND = "treebp model"
@@ -92,11 +94,57 @@ def test_a_newer_version_is_refused(stored, monkeypatch):
 
 
 def test_an_older_version_is_refused(stored, monkeypatch):
-    monkeypatch.setattr(model_file, "VERSION", VERSION - 1)
+    monkeypatch.setattr(model_file, "VERSION", 1)
     write_tensors(stored, KIND, HEADER, TENSORS)
     monkeypatch.undo()
-    with pytest.raises(ValueError, match=f"format version {VERSION - 1}, of an older treebp: train it again"):
+    with pytest.raises(ValueError, match="format version 1, of an older treebp: train it again"):
         read_tensors(stored, KIND)
+
+
+def rounded_tensors():
+    rng = np.random.default_rng(0)
+    weights = rounded(np.where(rng.random(1 << 16) < 0.1, rng.normal(size=1 << 16), 0.0).astype(np.float32), 1.0)
+    used, values = pack(weights)
+    return {"used": used, "values": values, "rows": values[:600].reshape(30, 20), "numbers": np.arange(300)}
+
+
+def test_rounded_weights_need_a_byte_each(tmp_path):
+    tensors = rounded_tensors()
+    write_tensors(tmp_path / "model", KIND, HEADER, tensors)
+    header, found = read_tensors(tmp_path / "model", KIND)
+    assert header == HEADER
+    assert found.keys() == tensors.keys()
+    for name, array in tensors.items():
+        np.testing.assert_array_equal(found[name], array)
+        assert found[name].dtype == array.dtype
+    assert (tmp_path / "model").stat().st_size < 1.5 * len(tensors["values"]) + 4000
+    found["values"][0] = 7.0  # arrays may be changed
+
+
+@pytest.mark.parametrize(
+    "small",
+    [
+        {"values": ["float32", [1 << 40]]},
+        {"values": ["float32", [-1]]},
+        {"values": ["float64", [6553]]},
+        {"values": ["float32", [3]]},
+        {"used": ["float32", [8192]]},
+        {"values": 3},
+        {"nothing": ["uint8", [3]]},
+        [3],
+    ],
+)
+def test_forged_sizes_are_refused(small, tmp_path):
+    path = tmp_path / "model"
+    write_tensors(path, KIND, HEADER, rounded_tensors())
+    arrays = load_file(path)
+    with safe_open(path, framework="numpy") as file:
+        body = json.loads(file.metadata()["treebp"])
+    body["small"] = {**body["small"], **small} if isinstance(small, dict) else small
+    text = json.dumps(body)
+    save_file(arrays, path, metadata={"treebp": text, "checksum": str(zlib.crc32(text.encode()))})
+    with pytest.raises(ValueError, match="model"):
+        read_tensors(path, KIND)
 
 
 def test_another_kind_is_refused(stored):

@@ -1,18 +1,17 @@
-"""Weights in little room: few of them, and few different ones.
+"""Weights that need little room: few of them, and few different ones.
 
 Most hashed features were seen once or twice and weigh next to nothing. Dropping them and rounding the others to a few
-steps changes hardly any decision (see docs/results.md), and what is left takes about a byte a weight.
+steps changes hardly any decision (see docs/results.md); ``model_file`` then needs about a byte for each that is left.
 """
 
 import lzma
-from typing import NamedTuple
+from collections.abc import Mapping
 
 import numpy as np
 
 from treebp._types import AnyArray
 
 _STEPS = 15  # from zero to all but the largest weights, one in a thousand
-_FAR = 255  # a gap that goes on in the next byte
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6}]
 
 
@@ -33,77 +32,41 @@ def rounded(weights: AnyArray, share: float) -> AnyArray:
     smallest = np.partition(used, len(used) - count)[len(used) - count]
     step = np.quantile(used[used >= smallest], 0.999) / _STEPS
     kept = sizes >= smallest
-    multiples = np.clip(np.rint(weights[kept] / step), -127, 127)
-    out[kept] = (multiples * step).astype(weights.dtype)
+    out[kept] = (np.clip(np.rint(weights[kept] / step), -127, 127) * step).astype(weights.dtype)
     return out
 
 
-class Packed(NamedTuple):
-    """Weights most of which are zero, and the others of few values.
-
-    Attributes:
-        gaps: compressed, the number of zeros before each other weight, 255 of them at a time.
-        codes: compressed, which value each of these has.
-        values: float32, at most 256.
-
-    """
-
-    gaps: AnyArray
-    codes: AnyArray
-    values: AnyArray
+def lighter(tensors: Mapping[str, AnyArray], share: float) -> dict[str, AnyArray]:
+    """The arrays of a model, with all that are called weights `rounded`."""
+    return {
+        name: rounded(array, share) if name.endswith("weights") and array.dtype == np.float32 else array
+        for name, array in tensors.items()
+    }
 
 
-def pack_few(weights: AnyArray) -> Packed | None:
-    """The weights exactly, or None if they have too many different values.
+def coded(array: AnyArray) -> tuple[AnyArray, AnyArray] | None:
+    """An array of few different values as bytes: the values, and which of them each entry has; None if it has more.
 
     Example:
-        >>> packed = pack_few(np.array([0.0, 0.5, 0.0, -1.0], np.float32))
-        >>> packed.values, unpack_few(packed, 4)
-        (array([-1. ,  0.5], dtype=float32), array([ 0. ,  0.5,  0. , -1. ], dtype=float32))
+        >>> coded(np.tile(np.array([0.5, 2.0], np.float32), 128))[0]
+        array([0.5, 2. ], dtype=float32)
 
     """
-    places = np.flatnonzero(weights)
-    some = np.unique(weights[places[: 1 << 12]])  # to know soon, where there are many
-    if len(some) > 256:
+    if array.size < 256 or len(np.unique(array.ravel()[: 1 << 12])) > 256:  # most are told soon
         return None
-    values, codes = np.unique(weights[places], return_inverse=True)
-    if len(values) > 256:
-        return None
-    gaps = np.diff(places, prepend=-1) - 1
-    far = gaps // _FAR
-    ends = np.cumsum(far + 1) - 1
-    flat = np.full(int(ends[-1]) + 1 if len(ends) else 0, _FAR, np.uint8)
-    flat[ends] = gaps % _FAR
-    return Packed(_compressed(flat), _compressed(codes.astype(np.uint8)), values)
+    values, codes = np.unique(array, return_inverse=True)
+    return (values, codes.reshape(array.shape).astype(np.uint8)) if len(values) <= 256 else None
 
 
-def unpack_few(packed: Packed, count: int) -> AnyArray:
-    """The reverse of `pack_few`; ValueError if these are not so many weights."""
-    flat, codes = _decompressed(packed.gaps, count), _decompressed(packed.codes, count)
-    ends = flat != _FAR
-    places = np.cumsum(flat, dtype=np.int64)[ends] + np.arange(np.count_nonzero(ends))
-    if len(places) != len(codes) or (len(places) and (places[-1] >= count or codes.max() >= len(packed.values))):
-        raise ValueError(f"{len(codes)} weights at {len(places)} places do not make {count} features")
-    if packed.values.dtype != np.float32 or not np.isfinite(packed.values).all():
-        raise ValueError("weights that are no numbers")
-    weights = np.zeros(count, np.float32)
-    weights[places] = packed.values[codes]
-    return weights
+def compressed(array: AnyArray) -> AnyArray:
+    """The bytes of an array, in fewer bytes."""
+    return np.frombuffer(lzma.compress(array.tobytes(), lzma.FORMAT_RAW, filters=_FILTERS), np.uint8)
 
 
-def _compressed(flat: AnyArray) -> AnyArray:
-    return np.frombuffer(lzma.compress(flat.tobytes(), lzma.FORMAT_RAW, filters=_FILTERS), np.uint8)
-
-
-def _decompressed(array: AnyArray, most: int) -> AnyArray:
-    """What was compressed; ValueError if it is damaged, or longer than it can be."""
-    if array.dtype != np.uint8 or array.ndim != 1:
-        raise ValueError(f"compressed weights of type {array.dtype} and shape {array.shape}")
-    try:
-        reader = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=_FILTERS)
-        found = reader.decompress(array.tobytes(), max_length=most + 1)
-    except lzma.LZMAError as error:
-        raise ValueError(f"compressed weights that are damaged: {error}") from None
-    if len(found) > most or not reader.eof:
-        raise ValueError(f"compressed weights that are damaged, or more than {most} features have")
-    return np.frombuffer(found, np.uint8)
+def decompressed(array: AnyArray, size: int) -> bytes:
+    """The reverse of `compressed`; LZMAError unless these are ``size`` bytes, however many a stranger packed."""
+    reader = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=_FILTERS)
+    found = reader.decompress(array.tobytes(), max_length=size + 1)
+    if len(found) != size or reader.needs_input:
+        raise lzma.LZMAError(f"{size} bytes expected")
+    return found

@@ -1,9 +1,11 @@
 """One-file storage of arrays with a JSON header: safetensors, so a file from a stranger can do no harm."""
 
 import json
+import math
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from lzma import LZMAError
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +14,24 @@ from safetensors import SafetensorError, safe_open
 
 from treebp._types import AnyArray
 from treebp.data.files import replacing
+from treebp.features.compact import coded, compressed, decompressed
 
 _TYPES = {"bool": "BOOL", "uint8": "U8", "int32": "I32", "int64": "I64", "float32": "F32", "float64": "F64"}
-VERSION = 2  # to be raised whenever the same weights would mean another model: with the hash of features, say
+VERSION = 3
+_OLDEST = 2  # to be raised whenever the same weights would mean another model: with the hash of features, say
+_LARGEST = 1 << 30  # bytes that a compressed array may have
 
 
 def write_tensors(path: str | Path, kind: str, header: Mapping[str, Any], tensors: Mapping[str, AnyArray]) -> None:
     """Write a file of some kind; it appears under its name only when complete. The same contents give the same bytes.
 
-    safetensors' own writer puts metadata in an order that changes from run to run.
+    safetensors' own writer puts metadata in an order that changes from run to run. Weights that are rounded are stored
+    in less room: see ``treebp.features.compact``.
     """
     arrays = {name: np.ascontiguousarray(tensors[name]) for name in sorted(tensors)}
-    body = {"kind": kind, "version": VERSION, "header": header, "checksums": _checksums(arrays)}
+    checksums = _checksums(arrays)
+    arrays, small = _in_less_room(arrays)
+    body = {"kind": kind, "version": VERSION, "header": header, "checksums": checksums, "small": small}
     text = json.dumps(body, ensure_ascii=False)
     entries: dict[str, Any] = {"__metadata__": {"checksum": str(zlib.crc32(text.encode())), "treebp": text}}
     offset = 0
@@ -59,11 +67,12 @@ def read_tensors(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, AnyAr
                 raise ValueError(f"{path} is a {body['kind']}, not a {kind}")
             if body["version"] > VERSION:
                 raise ValueError(f"{path} has format version {body['version']}: upgrade treebp, which reads {VERSION}")
-            if body["version"] < VERSION:
+            if body["version"] < _OLDEST:
                 raise ValueError(f"{path} has format version {body['version']}, of an older treebp: train it again")
             header, checksums = body["header"], body["checksums"]
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, json.JSONDecodeError, KeyError, TypeError) as error:
+            stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            tensors = _as_they_were(stored, body.get("small", {}))
+    except (SafetensorError, json.JSONDecodeError, KeyError, TypeError, AttributeError, IndexError, LZMAError) as error:
         raise ValueError(f"{path} is damaged or not a {kind}: {error}") from None
     if checksums != _checksums(tensors):
         raise ValueError(f"{path} is damaged: its contents do not match their checksums")
@@ -88,6 +97,35 @@ def tensors_of(part: str, tensors: Mapping[str, AnyArray]) -> dict[str, AnyArray
 def with_prefix(part: str, tensors: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
     """The arrays of a part of a model, with its name before theirs."""
     return {f"{part}.{name}": array for name, array in tensors.items()}
+
+
+def _in_less_room(arrays: Mapping[str, AnyArray]) -> tuple[dict[str, AnyArray], dict[str, Any]]:
+    """The arrays, those of few values as their values and compressed codes, and the types and shapes of these.
+
+    If there are any, other bytes are compressed too: where such weights belong, say.
+    """
+    stored, small = dict[str, AnyArray](), dict[str, Any]()
+    for name, array in arrays.items():
+        pair = coded(array) if array.dtype == np.float32 else None
+        if pair is not None:
+            stored[f"{name}.values"], stored[name] = pair[0], compressed(pair[1])
+            small[name] = [array.dtype.name, array.shape]
+    for name, array in arrays.items():
+        if name not in small and small and array.dtype == np.uint8:
+            stored[name], small[name] = compressed(array), [array.dtype.name, array.shape]
+        stored.setdefault(name, array)
+    return {name: stored[name] for name in sorted(stored)}, small
+
+
+def _as_they_were(stored: Mapping[str, AnyArray], small: Mapping[str, Any]) -> dict[str, AnyArray]:
+    arrays = dict(stored)
+    for name, (dtype, shape) in small.items():
+        size = math.prod(shape)
+        if not 0 <= size <= _LARGEST or dtype not in ("float32", "uint8"):
+            raise TypeError(f"{name} cannot be an array of type {dtype} and shape {shape}")
+        codes = np.frombuffer(decompressed(stored[name], size), np.uint8).reshape(shape)
+        arrays[name] = arrays.pop(f"{name}.values")[codes] if dtype == "float32" else codes.copy()
+    return arrays
 
 
 def pack(weights: AnyArray) -> tuple[AnyArray, AnyArray]:

@@ -4,8 +4,11 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from treebp._types import AnyArray
 from treebp.data.sentence import Sentence
+from treebp.features.compact import lighter
 from treebp.features.model_file import read_tensors, tensors_of, usable, with_prefix, write_tensors
 from treebp.parsing.parser import KIND, Parser
 from treebp.pipeline.document import Document, ParsedSentence
@@ -107,23 +110,37 @@ class Pipeline:
             raise ValueError("this model has no tokeniser, so it cannot read plain text: train one with --pipeline")
         return self.tokeniser
 
-    def save(self, path: str | Path) -> None:
-        """Write everything to one file, which appears only when complete. `Parser.load` reads its parser."""
+    def state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
+        """A header and arrays from which `from_state` makes the same pipeline."""
         header, tensors = self.parser.state()
         if self.tokeniser is not None:
             header["tokeniser"], own = self.tokeniser.state()
             tensors |= with_prefix("tokeniser", own)
-        write_tensors(Path(path), KIND, header, tensors)
+        return header, tensors
+
+    @classmethod
+    def from_state(cls, header: Mapping[str, Any], tensors: Mapping[str, AnyArray]) -> "Pipeline":
+        """The pipeline, or parser, that had this state. Raises ValueError, among others, if it cannot be one."""
+        parser = Parser.from_state(header, tensors)
+        if "tokeniser" not in header:
+            return cls(parser)
+        return cls(parser, Tokeniser.from_state(header["tokeniser"], tensors_of("tokeniser", tensors)))
+
+    def rounded(self, share: float) -> "Pipeline":
+        """The same with this share of all weights, the largest ones, rounded: its file takes about a byte for each."""
+        header, tensors = self.state()
+        return self.from_state(header, lighter(tensors, share))
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one file, which appears only when complete. `Parser.load` reads its parser."""
+        write_tensors(Path(path), KIND, *self.state())
 
     @classmethod
     def load(cls, path: str | Path) -> "Pipeline":
         """Read a pipeline, or a parser, that was saved. Raises ValueError for a file that cannot be used."""
         header, tensors = read_tensors(Path(path), KIND)
         with usable(path, KIND):
-            parser = Parser.from_state(header, tensors)
-            if "tokeniser" not in header:
-                return cls(parser)
-            return cls(parser, Tokeniser.from_state(header["tokeniser"], tensors_of("tokeniser", tensors)))
+            return cls.from_state(header, tensors)
 
 
 def load(path: str | Path) -> Pipeline:
