@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from treebp.data.raw_evaluation import F1
     from treebp.parsing.config import Config
     from treebp.parsing.parser import Parser
+    from treebp.training.lightening import Lightened
 
 
 def train(
@@ -48,6 +49,9 @@ def train(
     tree: Annotated[str | None, typer.Option(metavar="auto|projective|nonprojective", help="Kind of trees.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the training sentences.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the sentences' order.")] = None,
+    size: Annotated[
+        float | None, typer.Option(metavar="MB", help="Of the model file; by default what costs nothing on DEV.")
+    ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="By default one per core.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was interrupted.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace MODEL and what an earlier run left.")] = False,
@@ -70,6 +74,7 @@ def train(
         "tree": tree,
         "epochs": epochs,
         "seed": seed,
+        "size": size,
     }
     named = [f"{key}={value}" for key, value in options.items() if value is not None]
     run = _configuration(config, [*(settings or []), *named])
@@ -92,6 +97,7 @@ def train(
     from treebp.kernels.tree_group import send_trees
     from treebp.training import fit_pipeline
     from treebp.training.data import fingerprint, split
+    from treebp.training.lightening import lightened
     from treebp.training.pipeline import raw_scores
 
     sentences = list(read_conll(source, encoding=encoding, require_heads=True))
@@ -125,12 +131,14 @@ def train(
             )
             bar.start("development text")
             held_out = split(sentences, development, run)[1]
+            light = lightened(trained, held_out, run.size, threads=threads)
+            trained = light.pipeline
             raw = raw_scores(trained, held_out, threads=threads) if trained.tokeniser else {}
         trained.save(output)
         checkpoint.unlink()
         last_words.clear()
         write_text(resolved, trained.parser.config.to_toml())
-    _summarise(console, trained.parser, raw, output, dev)
+    _summarise(console, trained.parser, light, raw, output, dev)
 
 
 def _configuration(path: Path | None, settings: list[str]) -> "Config":
@@ -161,7 +169,9 @@ def _complete(model: Path, fingerprint: str) -> "Parser":
     return parser
 
 
-def _summarise(console: "Console", parser: "Parser", raw: "dict[str, F1]", model: Path, dev: str | None) -> None:
+def _summarise(
+    console: "Console", parser: "Parser", light: "Lightened", raw: "dict[str, F1]", model: Path, dev: str | None
+) -> None:
     from treebp.cli._score_report import tags_used
 
     best = [report for report in parser.reports if report.best][-1]
@@ -170,6 +180,10 @@ def _summarise(console: "Console", parser: "Parser", raw: "dict[str, F1]", model
     example = shlex.quote(dev) if dev else "INPUT"
     console.print(f"\nbest: {best.objective} epoch {best.epoch}, dev UAS {best.dev_uas:.2f}, LAS {best.dev_las:.2f}")
     console.print(f"tags: {tags}")
+    if light.share < 1.0:
+        console.print(
+            f"weights: {100 * light.share:.3g} % are kept, LAS {light.las:.2f} ({light.las_of_all:.2f} with all)"
+        )
     if raw:
         console.print("from raw text: " + ", ".join(f"{name} {score.f1:.2f}" for name, score in raw.items()))
     console.print(f"pruning keeps {100 * pruning.oracle:.2f} % of the right heads, {pruning.heads:.1f} heads per word")

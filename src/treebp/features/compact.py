@@ -45,17 +45,20 @@ def lighter(tensors: Mapping[str, AnyArray], share: float) -> dict[str, AnyArray
 
 
 def coded(array: AnyArray) -> tuple[AnyArray, AnyArray] | None:
-    """An array of few different values as bytes: the values, and which of them each entry has; None if it has more.
+    """A float32 array of few different values as those, and as bytes that say which each entry has; None if of more.
 
     Example:
         >>> coded(np.tile(np.array([0.5, 2.0], np.float32), 128))[0]
         array([0.5, 2. ], dtype=float32)
 
     """
-    if array.size < 256 or len(np.unique(array.ravel()[: 1 << 12])) > 256:  # most are told soon
+    bits = array.view(np.int32)  # 0 and -0 are two values
+    if array.size < 256 or len(np.unique(bits.ravel()[: 1 << 12])) > 256:  # most are told soon
         return None
-    values, codes = np.unique(array, return_inverse=True)
-    return (values, codes.reshape(array.shape).astype(np.uint8)) if len(values) <= 256 else None
+    values, codes = np.unique(bits, return_inverse=True)
+    if len(values) > 256:
+        return None
+    return values.view(np.float32), codes.reshape(array.shape).astype(np.uint8)
 
 
 def compressed(array: AnyArray) -> AnyArray:

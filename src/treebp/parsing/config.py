@@ -1,5 +1,6 @@
 """Everything that describes a training run, as one dataclass that reads and writes TOML."""
 
+import math
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
@@ -102,6 +103,8 @@ class Config:
     """Share of the training sentences, the last ones, used as development data when none is given."""
     seed: int = 1
     """All that is random follows from it."""
+    size: float = 0.0
+    """Megabytes of the file, at most; 0: the fewest weights that cost nothing on development data; inf: all of them."""
 
     def __post_init__(self) -> None:
         hints = get_type_hints(Config)
@@ -172,6 +175,7 @@ _RANGES = [
     ("tagger_weight_bits", 10, 30),
     ("tagger_epochs", 1, 1000),
     ("tagger_folds", 1, 100),
+    ("size", 0.0, math.inf),
     ("label_weight_bits", 1, 24),
     ("label_epochs", 1, 1000),
     ("label_rate", 1e-9, 1e3),
