@@ -4,11 +4,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treebp.tagging.words import ATTRIBUTES, WordValues, shape
+from treebp.kernels.spelling import ending_keys
+from treebp.tagging.words import ATTRIBUTES, WordValues, spelling_of
 
 
 def values(known, word):
-    return dict(zip(ATTRIBUTES, np.frombuffer(known.row(word), np.int32).tolist(), strict=True))
+    return dict(zip(ATTRIBUTES, known.rows([word])[0].tolist(), strict=True))
 
 
 def test_words_seen_once_are_as_good_as_unknown():
@@ -28,15 +29,21 @@ def test_affixes_are_of_the_word_in_lower_case():
 
 
 def test_shapes():
-    assert [shape(word) for word in ("Éva", "USA", "3.14", "e-mail", "...", "日本", "")] == [
-        "Xx",
-        "X",
-        "d.d",
-        "x-x",
-        ".",
-        "x",
-        "",
-    ]
+    alike = [("Éva", "Tree"), ("USA", "NATO"), ("3.14", "10.1"), ("e-mail", "x-ray"), ("日本", "a")]
+    hashes = [spelling_of(words).shape.tolist() for words in alike]
+    assert all(one == two for one, two in hashes)
+    assert len({one for one, _ in hashes}) == len(alike)
+
+
+def test_kinds():
+    assert spelling_of(["Tree", "tree", "x2", "a-b", "B-52", "", "tREE"]).kind.tolist() == [1, 0, 2, 4, 7, 0, 0]
+
+
+def test_only_ends_that_words_have_are_keys():
+    keys = ending_keys(spelling_of(["at", "cat", "chat", ""]), np.zeros(4, np.uint64))
+    assert (keys > 0).sum(axis=1).tolist() == [3, 4, 5, 1 + 1]
+    assert keys[0, :3].tolist() == keys[1, :3].tolist() == keys[2, :3].tolist()
+    assert len(np.unique(keys[keys > 0])) == 3 + 1 + 2 + 1
 
 
 @given(st.text())

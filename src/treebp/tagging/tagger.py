@@ -126,10 +126,9 @@ class Tagger:
         tags = list(numbers)
         tagger = cls._new(tags, lexicon, options.weight_bits, options.decoder)
         candidates = lexicon.candidates_in_training(words, gold)
-        rows = {form: tagger.values.row(form) for _, form in dict.fromkeys(words)}
         sequences = Sequences(
             np.array([len(sentence) for sentence in train]),
-            _array([rows[form] for _, form in words]).reshape(-1, len(ATTRIBUTES)),
+            tagger.values.rows([form for _, form in words]),
             np.cumsum([0, *map(len, candidates)]),
             np.concatenate(candidates),
         )
@@ -152,7 +151,8 @@ class Tagger:
     @classmethod
     def _new(cls, tags: Sequence[Tag], lexicon: Lexicon, bits: int, decoder: Decoder) -> "Tagger":
         """A tagger without lemmas, all its weights zero."""
-        values = WordValues({word: sum(counts.values()) for (_, word), counts in lexicon.words.items()})
+        counts = zip(lexicon.words, lexicon.totals.tolist(), strict=True)
+        values = WordValues({word: count for (_, word), count in counts})
         labels = LabelSet.of_parts(tags, chained=2)
         return cls(tags, lexicon, values, SequenceModel(labels, ATTRIBUTES, _TEMPLATES, bits=bits), None, decoder)
 
@@ -177,12 +177,13 @@ class Tagger:
         if self.lemmatiser is not None:
             forms = chain.from_iterable(sentence.forms for sentence in sentences)
             lemmas = self.lemmatiser.lemmas(list(zip(numbers, forms, strict=True)))
+        of_tags = labelled.confidence
         of_lemmas = np.array([probability for _, probability in lemmas] or np.ones(len(words)))
         ends = np.cumsum([len(sentence) for sentence in sentences]).tolist()
         return [
             Tagged(
                 self._with_tags(sentence, numbers[end - len(sentence) : end], lemmas[end - len(sentence) : end]),
-                labelled.confidence[end - len(sentence) : end],
+                of_tags[end - len(sentence) : end],
                 of_lemmas[end - len(sentence) : end],
             )
             for sentence, end in zip(sentences, ends, strict=True)
@@ -211,8 +212,8 @@ class Tagger:
         if new:
             candidates = self.lexicon.candidates([("", form) for form in new])
             learnt = {
-                form: _Word(self.values.row(form), own.tobytes(), len(own))
-                for form, own in zip(new, candidates, strict=True)
+                form: _Word(row.tobytes(), own.tobytes(), len(own))
+                for form, row, own in zip(new, self.values.rows(new), candidates, strict=True)
             }
             if len(self._known) < _REMEMBERED:
                 self._known.update(learnt)
