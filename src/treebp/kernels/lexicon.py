@@ -56,9 +56,10 @@ def probable_labels(
     probabilities = np.empty(labels)
     count = 0
     for word in range(words):
-        probabilities[:] = prior
         alone = without[word] >= 0 and _is_alone(seen, steps[word, -1], without[word])
-        for step in range(steps.shape[1]):
+        probabilities[:] = 0.0
+        share = 1.0  # what the steps before this one still count
+        for step in range(steps.shape[1] - 1, -1, -1):
             thing = steps[word, step]
             if thing < 0:
                 continue
@@ -66,10 +67,11 @@ def probable_labels(
             total = smoothing - (left_out >= 0)
             for k in range(seen.first[thing], seen.first[thing + 1]):
                 total += seen.counts[k]
-            probabilities *= smoothing / total
             for k in range(seen.first[thing], seen.first[thing + 1]):
                 label = seen.labels[k]
-                probabilities[label] += (seen.counts[k] - (label == left_out)) / total
+                probabilities[label] += share * (seen.counts[k] - (label == left_out)) / total
+            share *= smoothing / total
+        probabilities += share * prior
         least = ratio * probabilities.max()
         for label in range(labels):
             if probabilities[label] >= least:
