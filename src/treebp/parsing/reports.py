@@ -20,6 +20,7 @@ class EpochReport:
     words_per_second: float
     rate: float
     best: bool
+    tags: str = "gold"
 
 
 @dataclass(frozen=True)

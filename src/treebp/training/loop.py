@@ -73,7 +73,7 @@ def train_model(
                 state.best_uas, state.best_weights = uas, weights.copy()
             state.epoch += 1
             rate = learner.optimiser.rate
-            report = EpochReport(objective, state.epoch, value, uas, las, words / seconds, rate, best)
+            report = EpochReport(objective, state.epoch, value, uas, las, words / seconds, rate, best, config.tags)
             state.reports.append(report)
             progress.epoch(report)
             if checkpoint is not None:
