@@ -51,6 +51,7 @@ def main() -> None:
     parser.add_argument("files", nargs="+", metavar="TRAIN DEV TEST")
     parser.add_argument("-o", "--output", type=Path, required=True)
     arguments = parser.parse_args()
+    program_version()  # of what is run, whatever is edited meanwhile
     for k in range(0, len(arguments.files), 3):
         line = json.dumps(measure(arguments.files[k : k + 3]))
         print(line)

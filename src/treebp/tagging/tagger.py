@@ -82,9 +82,9 @@ class _Word(NamedTuple):
 class Tagger:
     """Tags and lemmas for words. `Tagger.fit` trains one, `Tagger.load` reads one from a file.
 
-    A tag is coarse tag, fine tag and features in one, so that they always fit each other; its three parts have weights
-    of their own, so that what is learnt of one tag is known of others. Columns that the training set does not have are
-    left as they are.
+    A tag is coarse tag, fine tag and features in one, so that they always fit each other; its parts, each feature being
+    one, have weights of their own, so that what is learnt of one tag is known of others. Columns that the training set
+    does not have are left as they are.
 
     Attributes:
         tags: by number.
@@ -153,7 +153,10 @@ class Tagger:
         """A tagger without lemmas, all its weights zero."""
         counts = zip(lexicon.words, lexicon.totals.tolist(), strict=True)
         values = WordValues({word: count for (_, word), count in counts})
-        labels = LabelSet.of_parts(tags, chained=2)
+        features = [_features(tag) for tag in tags]
+        names = list(dict.fromkeys(name for own in features for name in own))
+        parts = [(tag.coarse, tag.fine, *map(own.get, names)) for tag, own in zip(tags, features, strict=True)]
+        labels = LabelSet.of_parts(parts, chained=2)
         return cls(tags, lexicon, values, SequenceModel(labels, ATTRIBUTES, _TEMPLATES, bits=bits), None, decoder)
 
     def tag(self, sentences: Iterable[Sentence], *, threads: int | None = None) -> Iterator[Tagged]:
@@ -268,6 +271,16 @@ class Tagger:
 def tags_of(sentence: Sentence) -> Iterator[Tag]:
     """The tags that its words have."""
     return map(Tag, sentence.coarse_tags, sentence.fine_tags, sentence.feats)
+
+
+def _features(tag: Tag) -> dict[str, str]:
+    """The values of a tag's features by their names.
+
+    >>> _features(Tag("NOUN", "NNS", "Case=Nom|Number=Plur"))
+    {'Case': 'Nom', 'Number': 'Plur'}
+    """
+    named = (feature.partition("=") for feature in tag.feats.split("|"))
+    return {name: value for name, _, value in named}
 
 
 def _array(rows: Sequence[bytes]) -> AnyArray:
