@@ -41,6 +41,17 @@ def test_with_parse_changes_nothing_but_heads_and_labels() -> None:
     assert read_text(parsed.text) == parsed
 
 
+def test_with_tags_changes_nothing_but_the_columns_that_are_given() -> None:
+    sentence = read_text(RICH)
+    tagged = sentence.with_tags(lemmas=["do", "no", "leave"], fine_tags=["A", "B", "C"])
+    expected = RICH.replace("do\tAUX\tVB", "do\tAUX\tA").replace("not\tPART\tRB", "no\tPART\tB")
+    assert tagged.text == expected.replace("go\tgo\tVERB\tVB", "go\tleave\tVERB\tC")
+    assert read_text(tagged.text) == tagged
+    assert sentence.with_tags() is sentence
+    with pytest.raises(ValueError, match="2 feats for 3 words"):
+        sentence.with_tags(feats=["_", "_"])
+
+
 def test_with_parse_keeps_labels_when_none_are_given() -> None:
     assert read_text(RICH).with_parse([3, 3, 0]).text == RICH
 

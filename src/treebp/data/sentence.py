@@ -276,9 +276,9 @@ def _rewritten(
     body = text.removeprefix(BYTE_ORDER_MARK)
     lines = body.split("\n")
     first_row = next(index for index, line in enumerate(lines) if line.strip() and not line.startswith("#"))
-    word = 0
+    word, last = 0, max(columns) + 1 if additions is None else -1  # what is behind need not be taken apart
     for index in range(first_row, len(lines)):
-        cells = lines[index].split("\t")
+        cells = lines[index].split("\t", last)
         if cells[0] == str(word + 1):
             for column, values in columns.items():
                 cells[column] = values[word]

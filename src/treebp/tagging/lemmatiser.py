@@ -115,9 +115,8 @@ class Lemmatiser:
         """Each word alone."""
         coarse = {tag: number for number, tag in enumerate(dict.fromkeys(tag.coarse for tag in self.tags))}
         of_tags = np.array([(coarse[tag.coarse], number) for number, tag in enumerate(self.tags)], np.int32)
-        of_words = {word: self.values.row(word) for word in dict.fromkeys(word for _, word in words)}
-        rows = np.frombuffer(b"".join([of_words[word] for _, word in words]), np.int32)
-        values = np.hstack([rows.reshape(len(words), -1), of_tags[[tag for tag, _ in words]]])
+        rows = self.values.rows([word for _, word in words])
+        values = np.hstack([rows, of_tags[[tag for tag, _ in words]]])
         start = np.cumsum([0, *map(len, candidates)])
         return Sequences(np.ones(len(words), np.int64), values, start, np.concatenate(candidates))
 
