@@ -33,7 +33,9 @@ def test_with_parse_changes_nothing_but_heads_and_labels() -> None:
     sentence = read_text(RICH)
     parsed = sentence.with_parse([2, 0, 2], ["a", "b", "c"])
     expected = (
-        RICH.replace("\t3\taux\t", "\t2\ta\t").replace("\t3\tadvmod\t", "\t0\tb\t").replace("\t0\troot\t", "\t2\tc\t")
+        RICH.replace("\t3\taux\t3:aux\t", "\t2\ta\t_\t")
+        .replace("\t3\tadvmod\t3:advmod\t", "\t0\tb\t_\t")
+        .replace("\t0\troot\t0:root\t", "\t2\tc\t_\t")
     )
     assert parsed.text == expected
     assert (parsed.heads, parsed.labels) == ([2, 0, 2], ["a", "b", "c"])

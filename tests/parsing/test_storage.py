@@ -1,6 +1,7 @@
 """Models as files."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,7 +19,8 @@ def test_a_loaded_parser_parses_alike(which, request, test_set, tmp_path):
     parser.save(tmp_path / "model")
     loaded = Parser.load(str(tmp_path / "model"))
     assert loaded.config == parser.config
-    assert loaded.reports == parser.reports
+    timeless = [replace(report, words_per_second=None) for report in parser.reports]
+    assert loaded.reports == timeless
     assert loaded.pruning == parser.pruning
     for first, second in zip(
         parser.parse(test_set, threads=1, kbest=2), loaded.parse(test_set, threads=1, kbest=2), strict=True
@@ -28,7 +30,7 @@ def test_a_loaded_parser_parses_alike(which, request, test_set, tmp_path):
         assert np.array_equal(first.label_probabilities, second.label_probabilities)
         assert first.to_sentence(marginals=True) == second.to_sentence(marginals=True)
     loaded.save(tmp_path / "again")
-    assert Parser.load(tmp_path / "again").reports == parser.reports
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
 
 
 def test_only_weights_that_are_not_zero_are_stored(parser, tmp_path):

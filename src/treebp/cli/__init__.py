@@ -97,7 +97,10 @@ def main() -> NoReturn:
     open_standard_streams()
     listen()
     try:
-        status = app(prog_name="treebp", standalone_mode=False)
+        with errors_told(debug="--debug" in sys.argv):  # of help and version; a command has its own
+            status = app(prog_name="treebp", standalone_mode=False)
+    except typer.Exit as leaving:
+        status = leaving.exit_code
     except Exception as error:
         # Usage errors have no common public class across the versions of typer, but they know what to say.
         if not hasattr(error, "format_message"):

@@ -11,6 +11,7 @@ import socket
 import sys
 import threading
 import time
+from contextlib import suppress
 from types import FrameType
 
 _SIGNALS = {name: getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
@@ -42,7 +43,8 @@ def listen() -> None:
 def farewell(number: int) -> None:
     """Say what there is to say after a signal."""
     words = [*last_words, "treebp: interrupted" if number == signal.SIGINT else "treebp: stopped by a signal"]
-    os.write(2, "".join(f"{line}\n" for line in words).encode())
+    with suppress(OSError):
+        os.write(2, "".join(f"{line}\n" for line in words).encode())
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

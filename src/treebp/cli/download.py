@@ -18,19 +18,19 @@ def download(
 
     Example: treebp download UD_English-EWT --to treebanks
     """
-    from rich.console import Console
-    from rich.markup import escape
     from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
 
+    from treebp.cli._terminal import console
     from treebp.data.download import BASE_URL, download_treebank
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as display:
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    screen = console(stderr=True)
+    with Progress(*columns, console=screen, disable=not screen.is_terminal) as display:
         tasks: dict[str, TaskID] = {}
 
         def show(file: str, received: int, size: int) -> None:
             if file not in tasks:
-                tasks[file] = display.add_task(escape(file))
+                tasks[file] = display.add_task(file)
             display.update(tasks[file], completed=received, total=size)
 
         treebank = download_treebank(name, to=to, revision=revision, base_url=base_url or BASE_URL, progress=show)

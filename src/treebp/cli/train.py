@@ -61,6 +61,7 @@ def train(
         "seed": seed,
     }
     named = [f"{key}={value}" for key, value in options.items() if value is not None]
+    check_files(inputs=[source, dev, config])
     run = _configuration(config, [*(settings or []), *named])
     checkpoint, log, resolved = (Path(f"{output}.{what}") for what in ("checkpoint", "log.jsonl", "config.toml"))
     outputs = [output, checkpoint, log, resolved]

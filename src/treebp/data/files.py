@@ -70,7 +70,8 @@ def read_lines(source: PathOrStream) -> Iterator[bytes]:
     try:
         with _open_reading(source) as stream:
             for text in stream:
-                if line == 1 and (text.startswith(_UTF_16) or b"\0" in text):
+                # ASCII as UTF-16 has a zero beside every character, before or after.
+                if line == 1 and (text.startswith(_UTF_16) or b"\0\0" in (text[:3:2], text[1:4:2])):
                     reason = "this is no UTF-8 text but UTF-16 or binary: convert it (iconv -f UTF-16 -t UTF-8)"
                     raise TreebankError(reason, name_of(source), 1)
                 yield text
