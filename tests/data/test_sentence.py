@@ -43,6 +43,13 @@ def test_with_parse_changes_nothing_but_heads_and_labels() -> None:
     assert read_text(parsed.text) == parsed
 
 
+def test_with_parse_removes_what_is_out_of_date() -> None:
+    text = RICH.replace("# text", "# alternative 1 x\r\n# text")
+    parsed = read_text(text).with_parse([3, 3, 0], remove=("# alternative ", "HeadProb="))
+    assert parsed.text == RICH.replace("|HeadProb=0.1", "")
+    assert parsed.misc == ["Keep=Me", "_", "_"]
+
+
 def test_with_parse_keeps_labels_when_none_are_given() -> None:
     assert read_text(RICH).with_parse([3, 3, 0]).text == RICH
 

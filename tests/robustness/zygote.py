@@ -4,6 +4,7 @@ As a program it reads requests as lines of JSON and answers with the exit status
 it and speaks to it.
 """
 
+import gc
 import json
 import os
 import resource
@@ -119,6 +120,8 @@ class Zygote:
 
 def _load() -> None:
     """Have all modules and kernels at hand that commands use; no thread may be left, or forking is not safe."""
+    from typer.testing import CliRunner
+
     import treebp.cli._bench_report
     import treebp.cli._experiment_display
     import treebp.cli._inventory_report
@@ -126,6 +129,7 @@ def _load() -> None:
     import treebp.cli._training_display
     import treebp.data.penn
     import treebp.drawing.inspect_page  # noqa: F401
+    from treebp.cli import app
     from treebp.data.embedded import embedded_treebank
     from treebp.parsing.config import Config
     from treebp.training import fit
@@ -133,6 +137,9 @@ def _load() -> None:
     train, dev = embedded_treebank("train")[:20], embedded_treebank("dev")[:4]
     parser = fit(train, dev, Config(**SMALL), threads=1)
     list(parser.parse(dev, threads=1, kbest=2, known=[{1: 2}] * 4))
+    for arguments in (["parse", "none"], ["evaluate", os.devnull, os.devnull], ["--help"]):
+        CliRunner().invoke(app, arguments)  # typer loads much on first use
+    gc.freeze()
 
 
 def _serve(requests: IO[str], answers: IO[str]) -> None:
@@ -166,6 +173,7 @@ def _wait(child: int, began: float, request: dict[str, Any]) -> int | None:
 
 def _become(request: dict[str, Any]) -> None:
     """Be the command, from its first line to its end."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the command itself listens
     status = 1
     try:
         os.chdir(request["folder"])

@@ -40,6 +40,12 @@ def listen() -> None:
     threading.Thread(target=_end_if_need_be, args=(ours,), daemon=True).start()
 
 
+def ignore() -> None:
+    """The work is done: from now on signals change nothing."""
+    for number in _SIGNALS.values():
+        signal.signal(number, signal.SIG_IGN)
+
+
 def farewell(number: int) -> None:
     """Say what there is to say after a signal."""
     words = [*last_words, "treebp: interrupted" if number == signal.SIGINT else "treebp: stopped by a signal"]

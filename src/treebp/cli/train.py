@@ -106,12 +106,21 @@ def train(
         announce_compilation(console, send_trees)
         with WordsBar(console) as bar:
             display = TrainingDisplay(console, bar, log, json=json)
-            parser = fit(sentences, development, run, threads=threads, progress=display.progress, checkpoint=checkpoint)
+            try:
+                parser = fit(
+                    sentences, development, run, threads=threads, progress=display.progress, checkpoint=checkpoint
+                )
+            except MemoryError:
+                longest = max((*sentences, *(development or ())), key=len)
+                where = f"{longest.source}:{longest.line}"
+                raise MemoryError(
+                    f"there is not enough memory: the longest sentence, at {where}, has {len(longest):,} words"
+                ) from None
         parser.save(output)
         checkpoint.unlink()
         last_words.clear()
         write_text(resolved, parser.config.to_toml())
-    _summarise(console, parser, output, dev)
+    _summarise(console, parser, output, dev, chosen=run.tree == "auto")
 
 
 def _configuration(path: Path | None, settings: list[str]) -> "Config":
@@ -142,11 +151,13 @@ def _complete(model: Path, fingerprint: str) -> "Parser":
     return parser
 
 
-def _summarise(console: "Console", parser: "Parser", model: Path, dev: str | None) -> None:
+def _summarise(console: "Console", parser: "Parser", model: Path, dev: str | None, *, chosen: bool) -> None:
     best = [report for report in parser.reports if report.best][-1]
     pruning = parser.pruning["dev"]
     example = shlex.quote(dev) if dev else "INPUT"
     console.print(f"\nbest: {best.objective} epoch {best.epoch}, dev UAS {best.dev_uas:.2f}, LAS {best.dev_las:.2f}")
+    if chosen and parser.config.tree == "nonprojective":
+        console.print("its trees are non-projective, as many training trees are (--tree projective changes that)")
     console.print(f"pruning keeps {100 * pruning.oracle:.2f} % of the right heads, {pruning.heads:.1f} heads per word")
     console.print(f"written: {model} ({model.stat().st_size / 1e6:.1f} MB), .log.jsonl and .config.toml beside it")
     console.print(f"next: treebp parse {shlex.quote(str(model))} {example} -o parsed.conllu")

@@ -15,7 +15,7 @@ def known_heads(sentence: Sentence) -> dict[int, int]:
     Example:
         >>> sentence = Sentence.from_columns(["Trees", "grow"]).with_parse([-1, -1], misc=["Head=2", "NoHead=1,2"])
         >>> known_heads(sentence), forbidden_arcs(sentence)
-        ({1: 2}, [(1, 2), (2, 2)])
+        ({1: 2}, [(1, 2)])
 
     """
     return {modifier: heads[-1] for modifier, heads in _entries(sentence, "Head").items()}
