@@ -72,6 +72,7 @@ def train(
         "seed": seed,
     }
     named = [f"{key}={value}" for key, value in options.items() if value is not None]
+    check_files(inputs=[source, dev, config])
     run = _configuration(config, [*(settings or []), *named])
     checkpoint, log, resolved = (Path(f"{output}.{what}") for what in ("checkpoint", "log.jsonl", "config.toml"))
     outputs = [output, checkpoint, log, resolved]
@@ -120,9 +121,16 @@ def train(
             complain(f"warning: {source} says nowhere that no space follows a token: neither # text nor SpaceAfter=No")
         with WordsBar(console) as bar:
             display = TrainingDisplay(console, bar, log, json=json)
-            trained = fit_pipeline(
-                sentences, development, run, threads=threads, progress=display.progress, checkpoint=checkpoint
-            )
+            try:
+                trained = fit_pipeline(
+                    sentences, development, run, threads=threads, progress=display.progress, checkpoint=checkpoint
+                )
+            except MemoryError:
+                longest = max((*sentences, *(development or ())), key=len)
+                where = f"{longest.source}:{longest.line}"
+                raise MemoryError(
+                    f"there is not enough memory: the longest sentence, at {where}, has {len(longest):,} words"
+                ) from None
             bar.start("development text")
             held_out = split(sentences, development, run)[1]
             raw = raw_scores(trained, held_out, threads=threads) if trained.tokeniser else {}
@@ -130,7 +138,7 @@ def train(
         checkpoint.unlink()
         last_words.clear()
         write_text(resolved, trained.parser.config.to_toml())
-    _summarise(console, trained.parser, raw, output, dev)
+    _summarise(console, trained.parser, raw, output, dev, chosen=run.tree == "auto")
 
 
 def _configuration(path: Path | None, settings: list[str]) -> "Config":
@@ -161,7 +169,9 @@ def _complete(model: Path, fingerprint: str) -> "Parser":
     return parser
 
 
-def _summarise(console: "Console", parser: "Parser", raw: "dict[str, F1]", model: Path, dev: str | None) -> None:
+def _summarise(
+    console: "Console", parser: "Parser", raw: "dict[str, F1]", model: Path, dev: str | None, *, chosen: bool
+) -> None:
     from treebp.cli._score_report import tags_used
 
     best = [report for report in parser.reports if report.best][-1]
@@ -172,6 +182,8 @@ def _summarise(console: "Console", parser: "Parser", raw: "dict[str, F1]", model
     console.print(f"tags: {tags}")
     if raw:
         console.print("from raw text: " + ", ".join(f"{name} {score.f1:.2f}" for name, score in raw.items()))
+    if chosen and parser.config.tree == "nonprojective":
+        console.print("its trees are non-projective, as many training trees are (--tree projective changes that)")
     console.print(f"pruning keeps {100 * pruning.oracle:.2f} % of the right heads, {pruning.heads:.1f} heads per word")
     console.print(f"written: {model} ({model.stat().st_size / 1e6:.1f} MB), .log.jsonl and .config.toml beside it")
     console.print(f"next: treebp parse {shlex.quote(str(model))} {example} -o parsed.conllu")
