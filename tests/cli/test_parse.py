@@ -100,7 +100,7 @@ def test_sentences_come_out_while_more_are_expected(folder: Path) -> None:
 
         feeder = threading.Thread(target=feed)
         feeder.start()
-        assert process.stdout.readline().startswith(b"1\t")  # the input has not ended
+        assert process.stdout.readline().startswith(b"# text = ")  # the input has not ended
         stop.set()
         rest = process.stdout.read()
         feeder.join()
