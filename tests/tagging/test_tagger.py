@@ -120,6 +120,7 @@ def test_saved_and_loaded(tagger, test_set, tmp_path):
     [
         ({"decoder": "guess"}, "no decoder"),
         ({"bits": 15}, "bytes"),
+        ({"bits": 60}, "weights"),
         ({"tags": [["NOUN", "NN"]]}, "Tag"),
         ({"tags": []}, "lexicon"),
     ],

@@ -83,6 +83,7 @@ class Lemmatiser:
         bits: int,
         epochs: int = 5,
         seed: int = 1,
+        threads: int = 1,
     ) -> "Lemmatiser":
         """Train on words and their lemmas."""
         numbers: dict[str, int] = {}
@@ -94,7 +95,7 @@ class Lemmatiser:
         lemmatiser = cls(list(numbers), tags, values, lexicon, _new_model(len(numbers), bits))
         sequences = lemmatiser._sequences(words, lexicon.candidates_in_training(keys, gold))
         options = FittingOptions(epochs=epochs, minibatch=_MINIBATCH, seed=seed)
-        fit_sequences(lemmatiser.model, sequences, np.array(gold), options)
+        fit_sequences(lemmatiser.model, sequences, np.array(gold), options, threads=threads)
         return lemmatiser
 
     def lemmas(self, words: Sequence[Word]) -> list[tuple[str, float]]:

@@ -145,6 +145,7 @@ class Tagger:
             bits=max(options.weight_bits - 4, 10),
             epochs=options.epochs,
             seed=options.seed,
+            threads=thread_count(threads),
         )
         return replace(tagger, lemmatiser=lemmatiser)
 
