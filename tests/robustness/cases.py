@@ -465,10 +465,10 @@ def streams() -> Iterator[Case]:
     leaves = ("new.model.config.toml", "new.model.log.jsonl")
     says = r"^treebp: new\.model\.checkpoint: File too large$"
     yield Case([*TRAIN, "new.model"], 1, says, leaves=leaves, options={"file_size": 20_000})
-    long = ROW + "".join(f"{k}\ta\ta\tDET\tDT\t_\t1\tdet\t_\t_\n" for k in range(2, 2001))
-    says = r"^treebp: long\.conllu:3: there is not enough memory for this sentence of 2,000 words"
+    long = ROW + "".join(f"{k}\ta\ta\tDET\tDT\t_\t1\tdet\t_\t_\n" for k in range(2, 4001))
+    says = r"^treebp: long\.conllu:3: there is not enough memory for this sentence of 4,000 words"
     files = {"long.conllu": ROW + "\n" + long}
-    yield Case([*PARSE, "long.conllu"], 1, says, files=files, options={"memory": 60_000_000})
+    yield Case([*PARSE, "long.conllu"], 1, says, files=files, options={"memory": 40_000_000})
 
 
 def runs() -> Iterator[Case]:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from place import furnish, restore, snapshot
 from zygote import Zygote
 
 CASES = all_cases()
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from zygote import Zygote
 
 TRAIN = ["train", "train.conllu", "--dev", "dev.conllu", "--config", "run.toml", "--threads", "1", "-o", "new.model"]
 PART = ".*.part"
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("place")
     furnish(folder)
     words = "".join(f"{k}\ta\ta\tDET\tDT\t_\t_\t_\t_\t_\n" for k in range(1, 1501))
-    (folder / "long.conllu").write_text(words)
+    (folder / "long.conllu").write_text(f"{words}\n" * 20)
     return folder
 
 
@@ -44,7 +45,7 @@ def command(*arguments: str) -> list[str]:
 
 @pytest.mark.parametrize("threads", ["1", "2"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_is_heard_in_the_middle_of_a_long_sentence(
+def test_a_signal_is_heard_in_the_middle_of_long_sentences(
     place: Path, zygote: Zygote, number: int, threads: str
 ) -> None:
     before = snapshot(place)
@@ -108,6 +109,20 @@ def test_a_reader_that_stops_early_gets_141_and_no_bar(place: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 141
+
+
+def test_a_bar_never_lands_among_the_output(place: Path) -> None:
+    import pty
+
+    controller, terminal = pty.openpty()
+    arguments = command("parse", "en.model", *["test.conllu"] * 50)
+    result = subprocess.run(arguments, cwd=place, stdout=subprocess.PIPE, stderr=terminal, check=True)
+    os.close(terminal)
+    shown = os.read(controller, 4096)
+    os.close(controller)
+    assert result.stdout.startswith(b"1\t")
+    assert shown.startswith(b"300 sentences, ")
+    assert b"\x1b" not in shown
 
 
 def test_a_terminal_is_told_that_it_is_waited_for(place: Path) -> None:

@@ -60,6 +60,14 @@ def train(
 
     Example: treebp train train.conllu --dev dev.conllu -o en.model --objective l2 --iterations 4
     """
+    checkpoint, log, resolved = (Path(f"{output}.{what}") for what in ("checkpoint", "log.jsonl", "config.toml"))
+    outputs = [output, checkpoint, log, resolved]
+    if checkpoint.exists() and not (resume or force):
+        raise typer.BadParameter(
+            f"{checkpoint} is of an interrupted run: continue it with --resume, or start anew with --force.",
+            param_hint="--output",
+        )
+    check_files(inputs=[source, dev, config], outputs=outputs, force=force or resume)
     options = {
         "objective": objective,
         "factors": factors,
@@ -72,16 +80,7 @@ def train(
         "seed": seed,
     }
     named = [f"{key}={value}" for key, value in options.items() if value is not None]
-    check_files(inputs=[source, dev, config])
     run = _configuration(config, [*(settings or []), *named])
-    checkpoint, log, resolved = (Path(f"{output}.{what}") for what in ("checkpoint", "log.jsonl", "config.toml"))
-    outputs = [output, checkpoint, log, resolved]
-    if checkpoint.exists() and not (resume or force):
-        raise typer.BadParameter(
-            f"{checkpoint} is of an interrupted run: continue it with --resume, or start anew with --force.",
-            param_hint="--output",
-        )
-    check_files(inputs=[source, dev, config], outputs=outputs, force=force or resume)
 
     # Slow to load, so only when all is well so far.
     from treebp.cli._progress import WordsBar, announce_compilation
@@ -99,9 +98,8 @@ def train(
     development = list(read_conll(dev, encoding=encoding, require_heads=True)) if dev else None
     console = new_console(stderr=json)
     with sole_writer(log):
-        check_files(
-            outputs=[output, checkpoint, resolved], force=force or resume
-        )  # another run may have ended meanwhile
+        # Another run may have ended meanwhile.
+        check_files(outputs=[output, checkpoint, resolved], force=force or resume)
         if not resume:
             checkpoint.unlink(missing_ok=True)
         elif checkpoint.exists():
