@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test
+.PHONY: demo test bounds
 
 demo: .venv/installed
 	$(BIN)/treebp demo --force
@@ -12,6 +12,11 @@ test: .venv/installed
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/pytest
+
+# Kernels check no bounds; compiled anew so that they do, in a place of their own, they must pass the same tests.
+bounds: .venv/installed
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.venv/checked-kernels $(BIN)/pytest \
+	    tests/kernels tests/hypergraphs tests/trees tests/bp tests/objectives tests/parsing
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -8,8 +8,9 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/library.md", "docs/architecture.md"])
-def test_code_blocks_run_in_order(name):
+@pytest.mark.parametrize("name", ["README.md", "docs/library.md", "docs/architecture.md", "docs/pipeline.md"])
+def test_code_blocks_run_in_order(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # what a page writes goes there
     text = (ROOT / name).read_text(encoding="utf-8")
     namespace: dict[str, object] = {}
     blocks = list(re.finditer(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE))

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import typer
@@ -31,6 +32,14 @@ def test_report_shows_counts_and_findings(tmp_path: Path) -> None:
     assert "and 5 rarer ones" in result.stdout
     assert "1 word with a label that" in result.stdout
     assert "cannot be predicted" in result.stdout
+
+
+def test_json_has_the_same(tmp_path: Path) -> None:
+    write_conll(tmp_path / "train.conllu", [Sentence.from_columns(["a", "b"], heads=[0, 1], labels=["root", "x"])])
+    report = json.loads(run(str(tmp_path / "train.conllu"), "--json").stdout)
+    assert report["files"][0]["words"] == 2
+    assert report["files"][0]["labels"] == {"root": 1, "x": 1}
+    assert {finding["level"] for finding in report["findings"]} <= {"error", "warning", "note"}
 
 
 def test_a_file_that_the_parser_refuses_gives_exit_code_1(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ def test_tables_show_the_rule_scores_and_details(files: list[str]) -> None:
     result = run(gold, bad, "--against", good, "--details")
     assert result.exit_code == 0
     assert "punctuation rule: ud" in result.stdout
+    assert "tags of bad.conllu: gold" in result.stdout
     assert "66.67 [66.67, 66.67]" in result.stdout
     assert "UAS: p = " in result.stdout
     for text in ("bad.conllu: length", "bad.conllu: label", "good.conllu: distance", "[red]x[/red]"):
@@ -50,6 +51,7 @@ def test_json_holds_everything(files: list[str]) -> None:
     assert (report["gold"], report["punctuation"]) == (gold, "include")
     first, second = report["systems"]
     assert (first["file"], first["uas"], first["words"], first["sentences"]) == (bad, 50, 16, 4)
+    assert first["tags"] == {"coarse_tags": 100}
     assert (second["uas"], second["uas_interval"], second["exact_match"]) == (75, [75, 75], 0)
     assert second["by_label"]["punct"] == {"words": 4, "uas": 0, "las": 0, "label_accuracy": 100}
     assert 0.1 < report["p_values"]["uas"] < 0.15  # 2 of the 16 ways to swap four sentences

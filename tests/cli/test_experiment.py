@@ -62,7 +62,7 @@ def test_a_quick_look_at_figure3_from_scratch_and_again(tmp_path: Path) -> None:
     [
         (
             ["figure5", "-o", "r"],
-            "'figure3', 'figure4', 'table1', 'table2', 'nonprojective', 'ar-alone', 'convergence'",
+            "'figure3', 'figure4', 'table1', 'table2', 'nonprojective', 'predicted-tags', 'ar-alone', 'convergence'",
         ),
         (["figure3"], "Missing option '--output'"),
         (["figure3", "-o", "r", "--seeds", "1,x"], "'x'"),

@@ -76,7 +76,8 @@ def test_marginals_need_conllu_which_standard_input_is_taken_for(folder: Path, o
     result = treebp("parse", "en.model", "old.conll", *option, folder=folder)
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr == (
-        "treebp: old.conll:1: --marginals and --kbest need CoNLL-U; if this is, let the file's name end in .conllu\n"
+        "treebp: old.conll:1: --marginals, --kbest and --constraints need CoNLL-U; "
+        "if this is, let the file's name end in .conllu\n"
     )
     assert treebp("parse", "en.model", "old.conll", folder=folder).returncode == 0
     assert treebp("parse", "en.model", *option, folder=folder, stdin=text).returncode == 0
@@ -99,7 +100,7 @@ def test_sentences_come_out_while_more_are_expected(folder: Path) -> None:
 
         feeder = threading.Thread(target=feed)
         feeder.start()
-        assert process.stdout.readline().startswith(b"1\t")  # the input has not ended
+        assert process.stdout.readline().startswith(b"# text = ")  # the input has not ended
         stop.set()
         rest = process.stdout.read()
         feeder.join()

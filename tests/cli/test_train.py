@@ -183,7 +183,7 @@ def test_kills_and_resumption_change_no_weight(tmp_path: Path) -> None:
     assert "that run had other settings, those in broken.model.config.toml" in other.stderr
     assert treebp(*arguments, "broken.model", "--resume", folder=tmp_path).returncode == 0
 
-    assert same_weights(tmp_path / "whole.model", tmp_path / "broken.model")
+    assert (tmp_path / "whole.model").read_bytes() == (tmp_path / "broken.model").read_bytes()
     reports = [
         [json.loads(line) for line in lines(tmp_path / f"{name}.model.log.jsonl")] for name in ("whole", "broken")
     ]
@@ -230,3 +230,20 @@ def test_a_terminal_gets_a_bar(tmp_path: Path) -> None:
     assert b"words/s" in shown
     assert b"l2 epoch 2" in shown
     assert "━".encode() in shown
+
+
+def test_tags_may_be_predicted(tmp_path: Path) -> None:
+    write_treebank(tmp_path)
+    tagger = [option for key in ("weight_bits=12", "folds=2") for option in ("--set", f"tagger_{key}")]
+    result = treebp(*TRAIN, *tagger, "--epochs", "1", "--tags", "predicted", "-o", "en.model", folder=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "tags: predicted, right are UPOS " in result.stdout
+    assert [json.loads(line)["tags"] for line in lines(tmp_path / "en.model.log.jsonl")] == ["predicted"]
+    text = (tmp_path / "test.conllu").read_text()
+    columns = [line.split("\t") for line in text.splitlines()]
+    untagged = "\n".join("\t".join([*row[:2], *"____", *row[6:]]) if len(row) > 1 else row[0] for row in columns)
+    (tmp_path / "raw.conllu").write_text(untagged + "\n")
+    assert treebp("parse", "en.model", "raw.conllu", "-o", "out.conllu", folder=tmp_path).returncode == 0
+    scores = treebp("evaluate", "test.conllu", "out.conllu", folder=tmp_path).stdout
+    assert "tags of out.conllu: predicted, right are UPOS " in scores
+    assert "tags of test.conllu: gold" in treebp("evaluate", "test.conllu", "test.conllu", folder=tmp_path).stdout

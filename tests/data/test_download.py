@@ -117,8 +117,21 @@ def test_what_is_there_is_not_fetched_again(mirror: tuple[Mirror, str], tmp_path
     folder = download_treebank("UD_English-Tiny", to=tmp_path, base_url=base).folder
     (folder / "en_tiny-ud-test.conllu").write_bytes(b"changed")
     state.requests.clear()
-    download_treebank("UD_English-Tiny", to=tmp_path, base_url=base)
+    with pytest.raises(ValueError, match=r"en_tiny-ud-test\.conllu is not what was downloaded"):
+        download_treebank("UD_English-Tiny", to=tmp_path, base_url=base)
+    assert (folder / "en_tiny-ud-test.conllu").read_bytes() == b"changed"
+    state.requests.clear()
+    download_treebank("UD_English-Tiny", to=tmp_path, base_url=base, force=True)
     assert [path for path, _ in state.requests] == ["/UD_English-Tiny/contents", "/raw/en_tiny-ud-test.conllu"]
+
+
+def test_what_was_downloaded_is_brought_up_to_date(mirror: tuple[Mirror, str], tmp_path: Path) -> None:
+    state, base = mirror
+    folder = download_treebank("UD_English-Tiny", to=tmp_path, base_url=base).folder
+    newer = FILES["LICENSE.txt"].replace(b"more", b"less")
+    state.files["LICENSE.txt"], state.hashes["LICENSE.txt"] = newer, state.git_hash(newer)
+    download_treebank("UD_English-Tiny", to=tmp_path, base_url=base)
+    assert (folder / "LICENSE.txt").read_bytes() == newer
 
 
 def test_a_revision_is_asked_for_and_kept_apart(mirror: tuple[Mirror, str], tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from treebp.data.errors import TreebankError
-from treebp.data.files import name_of, open_writing, read_lines
+from treebp.data.files import name_of, open_writing, read_lines, read_text
 
 TEXT = "".join(f"line {number} ž\u2028\r\n" for number in range(5000)).encode()
 COMPRESS = {".gz": gzip.compress, ".xz": lzma.compress, ".bz2": bz2.compress}
@@ -125,3 +125,39 @@ def test_open_streams_are_used_and_stay_open(tmp_path: Path) -> None:
 def test_text_stream_without_bytes_below_is_refused() -> None:
     with pytest.raises(TypeError, match="binary stream"):
         list(read_lines(io.StringIO("text")))
+
+
+def test_text_is_read_in_pieces_with_every_character() -> None:
+    text = "\ufeffone\r\ntwo\rdrei ä\u2028\U0001f600\n" * 9000
+    pieces = list(read_text(io.BytesIO(text.encode())))
+    assert len(pieces) > 2
+    assert "".join(pieces) == text
+
+
+@pytest.mark.parametrize(
+    ("data", "place"),
+    [
+        (b"\xff", "1: byte 0xff at offset 0"),
+        (b"a\nb\xc3", "2: byte 0xc3 at offset 3"),
+        (b"\xe2\x82a", "1: byte 0xe2 at"),
+    ],
+)
+def test_bytes_that_are_no_text_are_named(data: bytes, place: str) -> None:
+    with pytest.raises(TreebankError, match=f"<stream>:{place}"):
+        list(read_text(io.BytesIO(data)))
+
+
+def test_a_character_may_lie_across_two_pieces() -> None:
+    for shift in range(4):
+        text = "x" * (2**16 - shift) + "\U0001f600" * 3
+        assert "".join(read_text(io.BytesIO(text.encode()))) == text
+        with pytest.raises(TreebankError, match=f"at offset {2**16 - shift} is"):
+            list(read_text(io.BytesIO(text.encode()[: 2**16 - shift] + b"\xf0\x9f\x98a")))
+
+
+def test_utf_16_and_damaged_archives_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(TreebankError, match="UTF-16"):
+        list(read_text(io.BytesIO("text".encode("utf-16"))))
+    (tmp_path / "a.txt.gz").write_bytes(b"\x1f\x8b\x08 damaged")
+    with pytest.raises(TreebankError, match=r"a\.txt\.gz:1: the compressed file is damaged"):
+        list(read_text(tmp_path / "a.txt.gz"))

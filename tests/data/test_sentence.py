@@ -33,12 +33,32 @@ def test_with_parse_changes_nothing_but_heads_and_labels() -> None:
     sentence = read_text(RICH)
     parsed = sentence.with_parse([2, 0, 2], ["a", "b", "c"])
     expected = (
-        RICH.replace("\t3\taux\t", "\t2\ta\t").replace("\t3\tadvmod\t", "\t0\tb\t").replace("\t0\troot\t", "\t2\tc\t")
+        RICH.replace("\t3\taux\t3:aux\t", "\t2\ta\t_\t")
+        .replace("\t3\tadvmod\t3:advmod\t", "\t0\tb\t_\t")
+        .replace("\t0\troot\t0:root\t", "\t2\tc\t_\t")
     )
     assert parsed.text == expected
     assert (parsed.heads, parsed.labels) == ([2, 0, 2], ["a", "b", "c"])
     assert sentence.text == RICH
     assert read_text(parsed.text) == parsed
+
+
+def test_with_tags_changes_nothing_but_the_columns_that_are_given() -> None:
+    sentence = read_text(RICH)
+    tagged = sentence.with_tags(lemmas=["do", "no", "leave"], fine_tags=["A", "B", "C"])
+    expected = RICH.replace("do\tAUX\tVB", "do\tAUX\tA").replace("not\tPART\tRB", "no\tPART\tB")
+    assert tagged.text == expected.replace("go\tgo\tVERB\tVB", "go\tleave\tVERB\tC")
+    assert read_text(tagged.text) == tagged
+    assert sentence.with_tags() is sentence
+    with pytest.raises(ValueError, match="2 feats for 3 words"):
+        sentence.with_tags(feats=["_", "_"])
+
+
+def test_with_parse_removes_what_is_out_of_date() -> None:
+    text = RICH.replace("# text", "# alternative 1 x\r\n# text")
+    parsed = read_text(text).with_parse([3, 3, 0], remove=("# alternative ", "HeadProb="))
+    assert parsed.text == RICH.replace("|HeadProb=0.1", "")
+    assert parsed.misc == ["Keep=Me", "_", "_"]
 
 
 def test_with_parse_keeps_labels_when_none_are_given() -> None:

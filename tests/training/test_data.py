@@ -37,6 +37,25 @@ def test_the_treebanks_habit_of_roots_is_followed(train):
     assert tree_structure(Config(root="single"), [two_roots]) == (True, True)
 
 
+def test_the_treebanks_habit_of_crossing_arcs_is_followed(train):
+    crossing = Sentence.from_columns(["a", "b", "c", "d"], heads=[3, 4, 0, 3])
+    words = sum(map(len, train[:50]))
+    assert tree_structure(Config(), [crossing] * (words // 200) + train[:50]) == (True, True)
+    assert tree_structure(Config(), [crossing] * (words // 50) + train[:50]) == (False, True)
+    assert tree_structure(Config(tree="projective"), [crossing]) == (True, True)
+    assert tree_structure(Config(inference="exact", factors=("grandparent",)), [crossing]) == (True, True)
+
+
+def test_what_was_left_to_training_is_resolved_and_gives_the_same_parser(train, dev):
+    config = replace(TINY, epochs=1, rate=0.0)
+    parser = fit(train[:40], dev[:5], config=config)
+    assert (parser.config.tree, parser.config.root) == ("projective", "single")
+    assert parser.config.rate == parser.reports[0].rate > 0.0
+    assert same_model(parser, fit(train[:40], dev[:5], config=parser.config))
+    both = fit(train[:40], dev[:5], config=replace(config, objective="l2+ar"))
+    assert both.config.rate == (0.0 if len({report.rate for report in both.reports}) > 1 else both.reports[0].rate)
+
+
 def test_a_treebank_with_several_roots_is_learnt():
     words = [Sentence.from_columns(["go", "!", "stop", "!"], coarse_tags=list("VPVP"), heads=[0, 1, 0, 3])] * 12
     parser = fit(words, words[:2], config=replace(TINY, epochs=4))
@@ -173,6 +192,10 @@ OTHER = {
     "tree": "nonprojective",
     "root": "multiple",
     "templates": (),
+    "tags": "predicted",
+    "tagger_weight_bits": 11,
+    "tagger_epochs": 3,
+    "tagger_folds": 2,
     "labels": False,
     "label_weight_bits": 9,
     "label_epochs": 1,

@@ -7,7 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from treebp.cli._errors import complain, errors_told, open_standard_streams, usage_message
-from treebp.cli._signals import listen
+from treebp.cli._signals import Stopped, ignore, listen
 from treebp.cli.bench import bench
 from treebp.cli.convert import convert
 from treebp.cli.debug_data import debug_data
@@ -95,9 +95,16 @@ def treebp(
 def main() -> NoReturn:
     """Run the command line and leave with 0, 1 for bad data, 2 for wrong usage, or 128 and the number of a signal."""
     open_standard_streams()
-    listen()
+    status: Any = 0
     try:
-        status = app(prog_name="treebp", standalone_mode=False)
+        with errors_told(debug="--debug" in sys.argv):  # of help and version; a command has its own
+            listen()
+            status = app(prog_name="treebp", standalone_mode=False)
+            ignore()
+    except typer.Exit as leaving:
+        status = leaving.exit_code
+    except Stopped as stop:  # a second signal
+        status = stop.status
     except Exception as error:
         # Usage errors have no common public class across the versions of typer, but they know what to say.
         if not hasattr(error, "format_message"):

@@ -12,7 +12,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
 import typer
 
@@ -34,8 +34,11 @@ def printable(text: str) -> str:
 
 
 def complain(message: str) -> None:
-    """Print a line on standard error."""
-    typer.echo(f"treebp: {printable(' '.join(message.split()))}", err=True)
+    """Print a line on standard error; where that is impossible, there is nobody to tell."""
+    try:
+        typer.echo(f"treebp: {printable(' '.join(message.split()))}", err=True)
+    except OSError:
+        _silence(sys.stderr)
 
 
 @contextmanager
@@ -51,10 +54,10 @@ def errors_told(*, debug: bool) -> Iterator[None]:
         farewell(stop.status - 128)
         raise typer.Exit(stop.status) from error
     except BrokenPipeError as error:
-        _silence_stdout()
+        _silence(sys.stdout)
         raise typer.Exit(_BROKEN_PIPE) from error
     except (ValueError, OSError, MemoryError, RecursionError) as error:
-        _silence_stdout()
+        _silence(sys.stdout)
         if debug:
             raise
         complain(_one_line(error))
@@ -64,7 +67,10 @@ def errors_told(*, debug: bool) -> Iterator[None]:
 def usage_message(error: Any) -> str:
     """What is wrong with a command's arguments."""
     context = getattr(error, "ctx", None)
-    return f"{error.format_message()} See: {context.command_path if context else 'treebp'} --help"
+    what = error.format_message()
+    return (
+        f"{what}{'' if what.endswith(('.', '?')) else '.'} See: {context.command_path if context else 'treebp'} --help"
+    )
 
 
 def open_standard_streams() -> None:
@@ -92,12 +98,12 @@ def _stop_behind(error: BaseException) -> Stopped | None:
     return None
 
 
-def _silence_stdout() -> None:
+def _silence(stream: TextIO) -> None:
     """What is still waiting to be written there would fail once more when Python ends."""
     try:
-        sys.stdout.flush()
+        stream.flush()
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _one_line(error: Exception) -> str:

@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import asdict
+from json import dumps
 from pathlib import Path
 
 from rich.table import Column, Table
@@ -43,6 +45,16 @@ def print_report(inventories: list[Inventory], findings: list[Finding]) -> None:
     for finding in findings:
         console.print(f"{finding.level}: {finding.what}", style=_COLOURS[finding.level], soft_wrap=True)
         console.print(f"    {finding.consequence}", soft_wrap=True)
+
+
+def as_json(inventories: list[Inventory], findings: list[Finding]) -> str:
+    """Return the counts and the findings as a JSON object; the words of the sentences are left out."""
+    files = [
+        {"sentences": one.sentences, "words": one.words}
+        | {name: value for name, value in vars(one).items() if name != "texts"}
+        for one in inventories
+    ]
+    return dumps({"files": files, "findings": list(map(asdict, findings))}, indent=2, ensure_ascii=False)
 
 
 def _overview(inventories: list[Inventory]) -> Table:

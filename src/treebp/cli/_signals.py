@@ -11,6 +11,7 @@ import socket
 import sys
 import threading
 import time
+from contextlib import suppress
 from types import FrameType
 
 _SIGNALS = {name: getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
@@ -39,10 +40,17 @@ def listen() -> None:
     threading.Thread(target=_end_if_need_be, args=(ours,), daemon=True).start()
 
 
+def ignore() -> None:
+    """The work is done: from now on signals change nothing."""
+    for number in _SIGNALS.values():
+        signal.signal(number, signal.SIG_IGN)
+
+
 def farewell(number: int) -> None:
     """Say what there is to say after a signal."""
     words = [*last_words, "treebp: interrupted" if number == signal.SIGINT else "treebp: stopped by a signal"]
-    os.write(2, "".join(f"{line}\n" for line in words).encode())
+    with suppress(OSError):
+        os.write(2, "".join(f"{line}\n" for line in words).encode())
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

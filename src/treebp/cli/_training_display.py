@@ -12,8 +12,8 @@ from treebp.data.files import naming
 from treebp.parsing.reports import EpochReport
 from treebp.training.progress import Progress
 
-_COLUMNS = "{:>5}  {:<9}  {:>10}  {:>7}  {:>7}  {:>8}  {:>8}  {}"
-_TITLES = ("epoch", "objective", "value", "dev UAS", "dev LAS", "words/s", "rate", "")
+_COLUMNS = "{:>5}  {:<9}  {:<9}  {:>10}  {:>7}  {:>7}  {:>8}  {:>8}  {}"
+_TITLES = ("epoch", "objective", "tags", "value", "dev UAS", "dev LAS", "words/s", "rate", "")
 
 
 class TrainingDisplay:
@@ -43,6 +43,7 @@ class TrainingDisplay:
         row = _COLUMNS.format(
             report.epoch,
             report.objective,
+            report.tags,
             f"{report.value:.4f}",
             f"{report.dev_uas:.2f}",
             f"{report.dev_las:.2f}",

@@ -46,6 +46,7 @@ def bench(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Tiny sizes, to see that all works.")] = False,
     repeats: Annotated[int | None, typer.Option(min=1, help="How often everything is measured.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print all figures as JSON; tables go to stderr.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the output file.")] = False,
 ) -> None:
     """Measure speed and memory: median and quartiles of CPU time, or of wall time for threads and start-up.
@@ -68,7 +69,7 @@ def bench(
     from treebp.data.files import write_text
     from treebp.parsing.parser import Parser
 
-    console = new_console(soft_wrap=False)
+    console = new_console(stderr=json, soft_wrap=False)
     old = Run.load(against) if against else None
     sizes = QUICK if quick else FULL
     sizes = replace(sizes, repeats=repeats or sizes.repeats)
@@ -88,3 +89,5 @@ def bench(
             console.print(f"written: {path}", soft_wrap=True)
     if old is not None:
         print_comparison(console, run, old)
+    if json:
+        typer.echo(run.to_json())

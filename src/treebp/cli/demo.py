@@ -1,7 +1,8 @@
 """``treebp demo``: the paper's main point on a small treebank, in about a minute."""
 
 import shlex
-from dataclasses import replace
+from dataclasses import asdict, replace
+from json import dumps
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
@@ -40,6 +41,7 @@ def demo(
         "treebp-demo"
     ),
     seed: Annotated[int, typer.Option(min=0, help="Seed of the training.")] = 1,
+    json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON; all else to stderr.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the results of an earlier run.")] = False,
 ) -> None:
     """Train small parsers on an embedded treebank, with CLL and with L2, and compare them.
@@ -59,7 +61,7 @@ def demo(
 
     output.mkdir(parents=True, exist_ok=True)
     check_files(outputs=[output / name for name in _FILES], force=force)
-    console = new_console(soft_wrap=False)
+    console = new_console(stderr=json, soft_wrap=False)
     console.print(_INTENT + "\n")
     announce_compilation(console, send_trees)
     train, dev, test = embedded_treebank("train")[:SENTENCES], embedded_treebank("dev"), embedded_treebank("test")
@@ -79,6 +81,8 @@ def demo(
                 rows.append(Row(training, iterations, scores.uas, scores.las, seconds))
                 parsers.append(parser)
     console.print(score_table(rows))
+    if json:
+        typer.echo(dumps([asdict(row) for row in rows], indent=2))
 
     # The test sentences must not choose the model.
     best = max(parsers, key=lambda parser: max(report.dev_uas for report in parser.reports))

@@ -10,6 +10,7 @@ def download(
     name: Annotated[str, typer.Argument(metavar="TREEBANK", help="Name of the treebank, such as UD_English-EWT.")],
     to: Annotated[Path | None, typer.Option(help="Folder for treebanks; by default ~/.cache/treebp.")] = None,
     revision: Annotated[str | None, typer.Option(help="Tag or branch, such as r2.14; by default the newest.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that were not downloaded.")] = False,
     base_url: Annotated[str | None, typer.Option(help="Mirror: address of a GitHub-like contents API.")] = None,
 ) -> None:
     """Download a Universal Dependencies treebank from its public GitHub repository.
@@ -18,22 +19,24 @@ def download(
 
     Example: treebp download UD_English-EWT --to treebanks
     """
-    from rich.console import Console
-    from rich.markup import escape
     from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
 
+    from treebp.cli._terminal import console
     from treebp.data.download import BASE_URL, download_treebank
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as display:
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    screen = console(stderr=True)
+    with Progress(*columns, console=screen, disable=not screen.is_terminal) as display:
         tasks: dict[str, TaskID] = {}
 
         def show(file: str, received: int, size: int) -> None:
             if file not in tasks:
-                tasks[file] = display.add_task(escape(file))
+                tasks[file] = display.add_task(file)
             display.update(tasks[file], completed=received, total=size)
 
-        treebank = download_treebank(name, to=to, revision=revision, base_url=base_url or BASE_URL, progress=show)
+        treebank = download_treebank(
+            name, to=to, revision=revision, base_url=base_url or BASE_URL, force=force, progress=show
+        )
     typer.echo(f"licence: {treebank.licence}")
     for path in treebank.files:
         typer.echo(str(path))

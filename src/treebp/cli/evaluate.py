@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from treebp.cli._errors import complain
 from treebp.cli._files import check_files
 
 
@@ -59,7 +60,13 @@ def evaluate(
     sentences = list(read_conll(gold, encoding=encoding, require_heads=True))
     rule = punctuation.value if punctuation else usual_punctuation(sentences)
     paths = [system, against] if against else [system]
-    results = [score(sentences, read_conll(path, encoding=encoding), punctuation=rule) for path in paths]
+    systems = [list(read_conll(path, encoding=encoding)) for path in paths]
+    results = [score(sentences, parsed, punctuation=rule) for parsed in systems]
+    for path, parsed in zip(paths, systems, strict=True):
+        if missing := sum(sentence.heads.count(-1) for sentence in parsed):
+            complain(
+                f"warning: {path}: {missing:,} of {sum(map(len, parsed)):,} words have no head, and count as wrong"
+            )
     if json:
         typer.echo(as_json(gold, paths, results))
     else:

@@ -2,6 +2,7 @@
 
 import os
 from enum import Enum
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,6 +43,7 @@ def experiment(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may be repeated.")
     ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print all results as JSON lines; all else to stderr.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace tables that are not of an earlier run.")] = False,
 ) -> None:
     """Run an experiment of the paper, and leave tables, a CSV file and a plot.
@@ -71,10 +73,10 @@ def experiment(
     with sole_writer(results):
         # Beside results of an earlier run, the tables are those of that run, to be brought up to date.
         check_files(outputs=reports, force=force or bool(plan.results(output)))
-        _run(plan, output, jobs or os.cpu_count() or 1)
+        _run(plan, output, jobs or os.cpu_count() or 1, json=json)
 
 
-def _run(plan: "Plan", output: Path, jobs: int) -> None:
+def _run(plan: "Plan", output: Path, jobs: int, *, json: bool) -> None:
     from treebp.cli._experiment_display import ExperimentDisplay
     from treebp.cli._progress import announce_compilation
     from treebp.cli._terminal import console as new_console
@@ -82,7 +84,7 @@ def _run(plan: "Plan", output: Path, jobs: int) -> None:
     from treebp.kernels.tree_group import send_trees
 
     missing = plan.missing(output)
-    console = new_console()
+    console = new_console(stderr=json)
     console.print(f"{len(plan.cells)} training runs, {len(plan.cells) - len(missing)} of them done already")
     if missing:
         announce_compilation(console, send_trees)
@@ -93,6 +95,8 @@ def _run(plan: "Plan", output: Path, jobs: int) -> None:
             display.show(news)
     for path in write_reports(plan, output):
         console.print(f"written: {path}")
+    for result in plan.results(output) if json else ():
+        typer.echo(dumps(result.to_json(), ensure_ascii=False))
     if display.failures:
         for news in display.failures:
             complain(f"failed: {news.cell}: {news.failure}")

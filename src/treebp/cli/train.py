@@ -64,6 +64,14 @@ def train(
 
     Example: treebp train train.conllu --dev dev.conllu -o en.model --objective l2 --iterations 4
     """
+    checkpoint, log, resolved = (Path(f"{output}.{what}") for what in ("checkpoint", "log.jsonl", "config.toml"))
+    outputs = [output, checkpoint, log, resolved]
+    if checkpoint.exists() and not (resume or force):
+        raise typer.BadParameter(
+            f"{checkpoint} is of an interrupted run: continue it with --resume, or start anew with --force.",
+            param_hint="--output",
+        )
+    check_files(inputs=[source, dev, config], outputs=outputs, force=force or resume)
     options = {
         "objective": objective,
         "factors": factors,
@@ -78,14 +86,6 @@ def train(
     }
     named = [f"{key}={value}" for key, value in options.items() if value is not None]
     run = _configuration(config, [*(settings or []), *named])
-    checkpoint, log, resolved = (Path(f"{output}.{what}") for what in ("checkpoint", "log.jsonl", "config.toml"))
-    outputs = [output, checkpoint, log, resolved]
-    if checkpoint.exists() and not (resume or force):
-        raise typer.BadParameter(
-            f"{checkpoint} is of an interrupted run: continue it with --resume, or start anew with --force.",
-            param_hint="--output",
-        )
-    check_files(inputs=[source, dev, config], outputs=outputs, force=force or resume)
 
     # Slow to load, so only when all is well so far.
     from treebp.cli._progress import WordsBar, announce_compilation
@@ -104,9 +104,8 @@ def train(
     development = list(read_conll(dev, encoding=encoding, require_heads=True)) if dev else None
     console = new_console(stderr=json)
     with sole_writer(log):
-        check_files(
-            outputs=[output, checkpoint, resolved], force=force or resume
-        )  # another run may have ended meanwhile
+        # Another run may have ended meanwhile.
+        check_files(outputs=[output, checkpoint, resolved], force=force or resume)
         if not resume:
             checkpoint.unlink(missing_ok=True)
         elif checkpoint.exists():
@@ -126,9 +125,16 @@ def train(
             complain(f"warning: {source} says nowhere that no space follows a token: neither # text nor SpaceAfter=No")
         with WordsBar(console) as bar:
             display = TrainingDisplay(console, bar, log, json=json)
-            trained = fit_pipeline(
-                sentences, development, run, threads=threads, progress=display.progress, checkpoint=checkpoint
-            )
+            try:
+                trained = fit_pipeline(
+                    sentences, development, run, threads=threads, progress=display.progress, checkpoint=checkpoint
+                )
+            except MemoryError:
+                longest = max((*sentences, *(development or ())), key=len)
+                where = f"{longest.source}:{longest.line}"
+                raise MemoryError(
+                    f"there is not enough memory: the longest sentence, at {where}, has {len(longest):,} words"
+                ) from None
             bar.start("development text")
             held_out = split(sentences, development, run)[1]
             light = lightened(trained, held_out, run.size, threads=threads)
@@ -138,7 +144,7 @@ def train(
         checkpoint.unlink()
         last_words.clear()
         write_text(resolved, trained.parser.config.to_toml())
-    _summarise(console, trained.parser, light, raw, output, dev)
+    _summarise(console, light, raw, output, dev, chosen=run.tree == "auto")
 
 
 def _configuration(path: Path | None, settings: list[str]) -> "Config":
@@ -170,10 +176,11 @@ def _complete(model: Path, fingerprint: str) -> "Parser":
 
 
 def _summarise(
-    console: "Console", parser: "Parser", light: "Lightened", raw: "dict[str, F1]", model: Path, dev: str | None
+    console: "Console", light: "Lightened", raw: "dict[str, F1]", model: Path, dev: str | None, *, chosen: bool
 ) -> None:
     from treebp.cli._score_report import tags_used
 
+    parser = light.pipeline.parser
     best = [report for report in parser.reports if report.best][-1]
     pruning = parser.pruning["dev"]
     tags = tags_used(parser.tagging["dev"]) if parser.tagger is not None else "gold"
@@ -186,6 +193,8 @@ def _summarise(
         )
     if raw:
         console.print("from raw text: " + ", ".join(f"{name} {score.f1:.2f}" for name, score in raw.items()))
+    if chosen and parser.config.tree == "nonprojective":
+        console.print("its trees are non-projective, as many training trees are (--tree projective changes that)")
     console.print(f"pruning keeps {100 * pruning.oracle:.2f} % of the right heads, {pruning.heads:.1f} heads per word")
     console.print(f"written: {model} ({model.stat().st_size / 1e6:.1f} MB), .log.jsonl and .config.toml beside it")
     console.print(f"next: treebp parse {shlex.quote(str(model))} {example} -o parsed.conllu")

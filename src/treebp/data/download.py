@@ -18,6 +18,8 @@ from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import NamedTuple
 
+from treebp.data.files import naming, write_text
+
 BASE_URL = "https://api.github.com/repos/UniversalDependencies"
 ATTEMPTS = 4
 TIMEOUT_SECONDS = 30.0
@@ -58,6 +60,7 @@ def download_treebank(
     to: str | Path | None = None,
     revision: str | None = None,
     base_url: str = BASE_URL,
+    force: bool = False,
     progress: Progress = lambda name, received, size: None,
 ) -> Downloaded:
     """Download a treebank's CoNLL-U files, licence and README into a folder named after it.
@@ -70,10 +73,11 @@ def download_treebank(
         to: folder for treebanks; by default the user's cache, `~/.cache/treebp`.
         revision: a tag or branch such as `r2.14`; by default the repository's main branch.
         base_url: of the contents API, without the treebank's name.
+        force: replace files that were not downloaded, or changed since.
         progress: called with a file's name, the bytes received so far and their number in the end.
 
     Raises:
-        ValueError: if the name, revision or address is malformed.
+        ValueError: if the name, revision or address is malformed, or if a file there is not one that was downloaded.
         DownloadError: if the treebank does not exist, or a file did not arrive whole.
 
     """
@@ -85,13 +89,22 @@ def download_treebank(
     remote_files = _list_files(name, revision, base_url.rstrip("/"))
 
     folder.mkdir(parents=True, exist_ok=True)
-    for remote in remote_files:
-        path = folder / remote.name
-        if not (path.exists() and _git_hash(path) == remote.git_hash):
-            _fetch(remote, path, progress)
+    record = folder / "SHA256SUMS"
+    received = record.read_text(encoding="utf-8", errors="replace").splitlines() if record.is_file() else []
     paths = [folder / remote.name for remote in remote_files]
-    sums = "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in paths)
-    (folder / "SHA256SUMS").write_text(sums, encoding="ascii")
+    wanted = [
+        (remote, path)
+        for remote, path in zip(remote_files, paths, strict=True)
+        if not (path.is_file() and _git_hash(path) == remote.git_hash)
+    ]
+    for _, path in wanted:
+        if path.exists() and not force and _sum(path) not in received:
+            raise ValueError(f"{path} is not what was downloaded: choose another folder, or add --force")
+    for remote, path in wanted:
+        _fetch(remote, path, progress)
+        # One by one, so that the next attempt knows what is ours.
+        write_text(record, "".join(f"{_sum(path)}\n" for path in paths if path.is_file()))
+    write_text(record, "".join(f"{_sum(path)}\n" for path in paths))
     return Downloaded(folder, [path for path in paths if path.suffix == ".conllu"], _licence(paths))
 
 
@@ -129,7 +142,7 @@ def _fetch(remote: _RemoteFile, path: Path, progress: Progress) -> None:
         if received >= remote.size:
             break
         try:
-            with _opened(remote.url, offset=received) as response, part.open("ab") as file:
+            with _opened(remote.url, offset=received) as response, naming(part), part.open("ab") as file:
                 if response.status != 206:  # the server ignores the range and sends the whole file
                     file.truncate(0)
                 while chunk := response.read(CHUNK):
@@ -167,6 +180,11 @@ def _opened(url: str, offset: int = 0) -> Iterator[HTTPResponse]:
         raise DownloadError(f"{url}: {error.reason}; check the connection or try --base-url") from error
     with response:
         yield response
+
+
+def _sum(path: Path) -> str:
+    """Return a file's line in SHA256SUMS."""
+    return f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}"
 
 
 def _git_hash(path: Path) -> str:

@@ -71,7 +71,8 @@ def read_lines(source: PathOrStream) -> Iterator[bytes]:
     line = 1
     with _damage_told(source, lambda: line), _open_reading(source) as stream:
         for text in stream:
-            if line == 1 and (text.startswith(_UTF_16) or b"\0" in text):
+            # ASCII as UTF-16 has a zero beside every character, before or after.
+            if line == 1 and (text.startswith(_UTF_16) or b"\0\0" in (text[:3:2], text[1:4:2])):
                 raise TreebankError(_NO_TEXT, name_of(source), 1)
             yield text
             line += 1

@@ -8,7 +8,7 @@ Format = Literal["conllx", "conllu"]
 
 BYTE_ORDER_MARK = "\ufeff"
 _TAG_COLUMNS = {"lemmas": 2, "coarse_tags": 3, "fine_tags": 4, "feats": 5}
-_HEAD, _LABEL, _MISC = 6, 7, 9
+_HEAD, _LABEL, _DEPS, _MISC = 6, 7, 8, 9
 _MARKS = frozenset("\t\n\r")
 
 
@@ -124,8 +124,11 @@ class Sentence:
         *,
         misc: Sequence[str] | None = None,
         comments: Iterable[str] = (),
+        remove: tuple[str, ...] = (),
     ) -> "Sentence":
         r"""Return a copy with other heads and labels, and everything else byte for byte as it was.
+
+        Only the DEPS column of CoNLL-U is emptied if a head or label changes: it would contradict the new tree.
 
         Args:
             heads: one per word: 0 for the root, -1 for unknown.
@@ -133,6 +136,7 @@ class Sentence:
             misc: one per word, such as "HeadProb=0.973", for the MISC column; replaces an entry of the same
                 name, and "" adds nothing. CoNLL-U only, as are comments.
             comments: lines to stand after the present comments.
+            remove: beginnings of comments and MISC entries that are out of date, and left out.
 
         Raises:
             ValueError: as `from_columns`, and for misc or comments in a CoNLL-X sentence.
@@ -156,7 +160,11 @@ class Sentence:
         additions = None if misc is None else _checked("misc", [value or "_" for value in misc], count)
 
         columns = {_HEAD: list(map(_head_text, tree)), _LABEL: names}
-        text = _rewritten(self.text, new_comments, columns, additions)
+        if self.format == "conllx":
+            remove = ()
+        elif (tree, names) != (self.heads, self.labels):
+            columns[_DEPS] = ["_"] * count
+        text = _rewritten(self.text, new_comments, columns, additions, remove)
         return replace(self, heads=tree, labels=names, text=text)
 
     def with_tags(
@@ -194,6 +202,12 @@ class Sentence:
         """The comment lines, each from its "#" on."""
         lines = self.text.removeprefix(BYTE_ORDER_MARK).split("\n")
         return [line.rstrip("\r") for line in lines if line.startswith("#")]
+
+    @property
+    def misc(self) -> list[str]:
+        """Column 10 of each word; of CoNLL-U, since in CoNLL-X it means something else."""
+        rows = (line.split("\t") for line in self.text.removeprefix(BYTE_ORDER_MARK).split("\n"))
+        return [row[_MISC].rstrip("\r") for row in rows if len(row) > _MISC and row[0].isdigit()]
 
     def line_of(self, word: int) -> int:
         """Return the line of the file, from 1, that holds a word (from 1)."""
@@ -258,34 +272,40 @@ def _head_text(head: int) -> str:
     return "_" if head < 0 else str(head)
 
 
-def _merged(misc: str, additions: str) -> str:
-    """Add entries to the MISC column; `misc` may end in the line's carriage return, which stays last."""
-    if additions == "_":
-        return misc
+def _merged(misc: str, additions: str, remove: tuple[str, ...]) -> str:
+    """Change the entries of the MISC column; `misc` may end in the line's carriage return, which stays last."""
     old = misc.rstrip("\r")
-    new = additions.split("|")
-    renewed = {entry.partition("=")[0] for entry in new}
-    kept = [entry for entry in old.split("|") if entry != "_" and entry.partition("=")[0] not in renewed]
-    return "|".join(kept + new) + misc[len(old) :]
+    new = [] if additions == "_" else additions.split("|")
+    renewed = (*remove, *(f"{entry.partition('=')[0]}=" for entry in new))
+    if not old or not (new or any(entry.startswith(renewed) for entry in old.split("|"))):
+        return misc
+    kept = [entry for entry in old.split("|") if entry != "_" and not entry.startswith(renewed)]
+    return ("|".join(kept + new) or "_") + misc[len(old) :]
 
 
 def _rewritten(
-    text: str, comments: list[str], columns: Mapping[int, Sequence[str]], additions: Sequence[str] | None
+    text: str,
+    comments: list[str],
+    columns: Mapping[int, Sequence[str]],
+    additions: Sequence[str] | None,
+    remove: tuple[str, ...] = (),
 ) -> str:
     """Put columns into the rows of the words, additions to their MISC, and comments before the first row."""
     body = text.removeprefix(BYTE_ORDER_MARK)
     lines = body.split("\n")
     first_row = next(index for index, line in enumerate(lines) if line.strip() and not line.startswith("#"))
-    word = 0
+    has_misc = additions is not None or bool(remove)
+    word, last = 0, -1 if has_misc else max(columns) + 1  # what is behind need not be taken apart
     for index in range(first_row, len(lines)):
-        cells = lines[index].split("\t")
+        cells = lines[index].split("\t", last)
         if cells[0] == str(word + 1):
             for column, values in columns.items():
                 cells[column] = values[word]
-            if additions is not None:
-                cells[_MISC] = _merged(cells[_MISC], additions[word])
+            if has_misc:
+                cells[_MISC] = _merged(cells[_MISC], "_" if additions is None else additions[word], remove)
             lines[index] = "\t".join(cells)
             word += 1
     carriage_return = "\r" if lines[first_row].endswith("\r") else ""
-    lines[first_row:first_row] = [comment + carriage_return for comment in comments]
+    before = [line for line in lines[:first_row] if not (remove and line.startswith(remove))]
+    lines[:first_row] = before + [comment + carriage_return for comment in comments]
     return text[: len(text) - len(body)] + "\n".join(lines)

@@ -140,8 +140,10 @@ def unpack(bits: AnyArray, values: AnyArray, out: AnyArray) -> None:
     if bits.shape != ((count + 7) // 8,) or bits.dtype != np.uint8:
         raise ValueError(f"{bits.shape} bytes of type {bits.dtype} do not say which of {count} features are used")
     used = np.unpackbits(bits, count=count).astype(np.bool_)
-    if values.shape != (np.count_nonzero(used),) or not np.isfinite(values).all():
-        raise ValueError(f"{values.shape} values are not the weights of {np.count_nonzero(used)} features")
+    if values.shape != (np.count_nonzero(used),) or values.dtype != out.dtype or not np.isfinite(values).all():
+        raise ValueError(
+            f"{values.shape} values of type {values.dtype} are not the weights of {np.count_nonzero(used)} features"
+        )
     out[used] = values
 
 

@@ -42,17 +42,24 @@ class _Cache(_numba.FunctionCache):  # type: ignore[misc]
         stamp = self._impl.locator.get_source_stamp()
         self._cache_file = _numba.IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamp)
 
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Read a compiled kernel; None, so that it is compiled anew, if there is none or its file is damaged."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # what unpickling a damaged file raises can be anything
+            return None
+
     def save_overload(self, sig: Any, data: Any) -> None:
         """Write a compiled kernel; the first one of new sources takes the place of the oldest sources' kernels."""
         if sources_digest() != _DIGEST:
             return  # edited since this process began: who knows which sources it has read
-        if not self._folder.exists():
-            self._folder.mkdir(parents=True, exist_ok=True)
-            with suppress(OSError):  # another process may be clearing up too
+        with suppress(OSError):  # a full disk only costs time; and another process may be clearing up too
+            if not self._folder.exists():
+                self._folder.mkdir(parents=True, exist_ok=True)
                 folders = sorted(self._folder.parent.glob("kernels-*"), key=lambda folder: folder.stat().st_mtime)
                 for old in folders[:-_KEPT]:
-                    shutil.rmtree(old)
-        super().save_overload(sig, data)
+                    shutil.rmtree(old, ignore_errors=True)
+            super().save_overload(sig, data)
 
 
 def kernel(function: F) -> F:
@@ -70,7 +77,8 @@ def summing_kernel(function: F) -> F:
 
 def _compiled(function: F, fastmath: set[str]) -> F:
     dispatcher: Any = numba.njit(nogil=True, error_model="numpy", fastmath=fastmath)(function)
-    dispatcher._cache = _Cache(function)
+    with suppress(RuntimeError, OSError):  # no folder can be written: it is compiled anew in every process
+        dispatcher._cache = _Cache(function)
     return cast(F, dispatcher)
 
 

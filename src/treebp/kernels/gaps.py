@@ -181,16 +181,17 @@ def _state(text: AnyArray, classes: AnyArray, edge: BoolArray) -> AnyArray:
 
 @kernel
 def _window(text: AnyArray, classes: AnyArray, position: int, step: int, characters: AnyArray) -> int:
-    """Write the character at a position and those beyond it, up to white space; return all their classes as one."""
+    """Write the character at a position and those beyond it, up to white space; return all their classes as one.
+
+    The ends of a text are as good as white space.
+    """
     together = 0
     for k in range(len(characters)):
-        if not 0 <= position < len(text):
+        is_white = not 0 <= position < len(text) or classes[position] == 0
+        together = together * _CLASSES + 1 + (0 if is_white else classes[position])
+        characters[k] = 32 if is_white else text[position]
+        if is_white:
             break
-        together = together * _CLASSES + classes[position] + 1
-        if classes[position] == 0:
-            characters[k] = 32
-            break
-        characters[k] = text[position]
         position += step
     return together
 

@@ -4,10 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
+from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.kernels._jit import kernel
 
-SIGHTINGS = 2  # the last steps, which count how often words were seen; those before count different words
+SIGHTINGS = 2  # the last steps, which count how often words were seen; those before count different rare words
+RARE = 10  # words more frequent than this are no example for others
 
 
 class LabelCounts(NamedTuple):
@@ -26,6 +27,16 @@ class LabelCounts(NamedTuple):
 
 
 @kernel
+def _is_alone(seen: LabelCounts, word: int, label: int) -> bool:
+    """Whether a rare word has a label only once."""
+    total, once = 0, False
+    for k in range(seen.first[word], seen.first[word + 1]):
+        total += seen.counts[k]
+        once |= seen.labels[k] == label and seen.counts[k] == 1
+    return once and total <= RARE
+
+
+@kernel
 def probable_labels(
     steps: IntArray,
     seen: LabelCounts,
@@ -33,32 +44,34 @@ def probable_labels(
     smoothing: float,
     ratio: float,
     without: IntArray,
-    alone: BoolArray,
 ) -> tuple[IntArray, AnyArray]:
     """The labels of each word, end to end, and where those of each begin.
 
     ``steps`` (words, steps) are the things that a word's labels are counted with, from the most general on, -1 for
-    none. Of each word one sighting with the label ``without`` it, unless that is -1, is left out of the last steps,
-    and where it is ``alone``, also of the first ones.
+    none; the last one is the word itself. Of each word one sighting with the label ``without``, unless that is -1, is
+    left out: of the last steps, and if it is the only one with that label, also of the first ones.
     """
     words, labels = len(steps), len(prior)
     start, out = np.zeros(words + 1, np.int64), np.empty(words * labels, np.int32)
     probabilities = np.empty(labels)
     count = 0
     for word in range(words):
-        probabilities[:] = prior
-        for step in range(steps.shape[1]):
+        alone = without[word] >= 0 and _is_alone(seen, steps[word, -1], without[word])
+        probabilities[:] = 0.0
+        share = 1.0  # what the steps before this one still count
+        for step in range(steps.shape[1] - 1, -1, -1):
             thing = steps[word, step]
             if thing < 0:
                 continue
-            left_out = without[word] if alone[word] or step >= steps.shape[1] - SIGHTINGS else -1
+            left_out = without[word] if alone or step >= steps.shape[1] - SIGHTINGS else -1
             total = smoothing - (left_out >= 0)
             for k in range(seen.first[thing], seen.first[thing + 1]):
                 total += seen.counts[k]
-            probabilities *= smoothing / total
             for k in range(seen.first[thing], seen.first[thing + 1]):
                 label = seen.labels[k]
-                probabilities[label] += (seen.counts[k] - (label == left_out)) / total
+                probabilities[label] += share * (seen.counts[k] - (label == left_out)) / total
+            share *= smoothing / total
+        probabilities += share * prior
         least = ratio * probabilities.max()
         for label in range(labels):
             if probabilities[label] >= least:

@@ -8,6 +8,8 @@ from treebp._types import FloatArray, IntArray
 from treebp.data.sentence import Sentence
 from treebp.parsing.arcs import Arcs
 
+_OURS = ("# alternative ", "HeadProb=")  # what a parse writes besides the tree
+
 
 @dataclass(frozen=True, slots=True)
 class Parse:
@@ -60,7 +62,8 @@ class Parse:
     def to_sentence(self, *, marginals: bool = False) -> Sentence:
         """The sentence with heads and labels filled in.
 
-        In CoNLL-U, ``marginals`` writes each head's probability into MISC, and alternatives become comments.
+        In CoNLL-U, ``marginals`` writes each head's probability into MISC, and alternatives become comments. Those of
+        an earlier parse are removed.
         """
         if not len(self.heads):
             return self.sentence
@@ -71,7 +74,7 @@ class Parse:
         ]
         if self.sentence.format != "conllu":
             misc, comments = None, []
-        return self.sentence.with_parse(self.heads.tolist(), self.labels, misc=misc, comments=comments)
+        return self.sentence.with_parse(self.heads.tolist(), self.labels, misc=misc, comments=comments, remove=_OURS)
 
 
 def accuracy_terms(heads: IntArray, arcs: Arcs, beliefs: FloatArray) -> FloatArray:

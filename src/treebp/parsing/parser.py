@@ -97,7 +97,21 @@ class Parser:
         alternatives.
         """
         batches = _batches(_with_constraints(sentences, known, forbidden))
-        return map_in_order(lambda batch: self._parse(batch, kbest), batches, threads)
+        return map_in_order(lambda batch: self._parse_in_memory(batch, kbest), batches, threads)
+
+    def _parse_in_memory(self, items: Sequence[_Item], kbest: int) -> list[Parse]:
+        """Parse sentences, one by one if they need too much memory together; MemoryError names the one that does."""
+        try:
+            return self._parse(items, kbest)
+        except MemoryError:
+            if len(items) > 1:
+                return [parse for item in items for parse in self._parse_in_memory([item], kbest)]
+            sentence = items[0][0]
+            where = f"{sentence.source}:{sentence.line}: " if sentence.source else ""
+            raise MemoryError(
+                f"{where}there is not enough memory for this sentence of {len(sentence):,} words: "
+                "leave such sentences out with --max-length"
+            ) from None
 
     def _parse(self, items: Sequence[_Item], kbest: int) -> list[Parse]:
         """Parse sentences stage by stage: what a stage needs is then in the processor's caches most of the time."""
@@ -210,6 +224,7 @@ class Parser:
     @classmethod
     def from_state(cls, header: Mapping[str, Any], tensors: Mapping[str, AnyArray]) -> "Parser":
         """The parser that had this state. Raises ValueError, among others, if it cannot be one."""
+        _check_types(header)
         config = Config.from_toml(header["config"])
         encoding = Encoding(header["values"], header["tag_map"])
         projective, single_root = bool(header["projective"]), bool(header["single_root"])
@@ -228,6 +243,18 @@ class Parser:
         columns = {str(name): float(share) for name, share in header.get("columns", {}).items()}
         fingerprint = str(header.get("fingerprint", ""))
         return cls(config, encoding, pruner, model, labels, reports, pruning, tagger, tagging, columns, fingerprint)
+
+
+def _check_types(header: Mapping[str, Any]) -> None:
+    """Raise ValueError for what a stranger may have put where words, names or truth values belong."""
+    texts = [*header["labels"], *(value for values in header["values"].values() for value in values)]
+    texts += [*(header["tag_map"] or {}).keys(), *(header["tag_map"] or {}).values(), header["config"]]
+    if not all(isinstance(text, str) and text for text in texts) or isinstance(header["labels"], str):
+        raise ValueError("its words, tags and labels are no text")
+    if not all(isinstance(header[name], bool) for name in ("projective", "single_root")):
+        raise ValueError("its kind of trees is neither true nor false")
+    if not isinstance(header["reports"], list):
+        raise ValueError("its epochs are no list")
 
 
 def new_model(config: Config, encoding: Encoding, *, projective: bool, single_root: bool) -> TreeModel:

@@ -23,6 +23,7 @@ class EpochReport:
     rate: float
     best: bool
     words_per_second: float | None = None
+    tags: str = "gold"
 
 
 @dataclass(frozen=True)

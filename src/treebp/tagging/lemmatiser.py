@@ -83,6 +83,7 @@ class Lemmatiser:
         bits: int,
         epochs: int = 5,
         seed: int = 1,
+        threads: int = 1,
     ) -> "Lemmatiser":
         """Train on words and their lemmas."""
         numbers: dict[str, int] = {}
@@ -94,7 +95,7 @@ class Lemmatiser:
         lemmatiser = cls(list(numbers), tags, values, lexicon, _new_model(len(numbers), bits))
         sequences = lemmatiser._sequences(words, lexicon.candidates_in_training(keys, gold))
         options = FittingOptions(epochs=epochs, minibatch=_MINIBATCH, seed=seed)
-        fit_sequences(lemmatiser.model, sequences, np.array(gold), options)
+        fit_sequences(lemmatiser.model, sequences, np.array(gold), options, threads=threads)
         return lemmatiser
 
     def lemmas(self, words: Sequence[Word]) -> list[tuple[str, float]]:
@@ -115,9 +116,8 @@ class Lemmatiser:
         """Each word alone."""
         coarse = {tag: number for number, tag in enumerate(dict.fromkeys(tag.coarse for tag in self.tags))}
         of_tags = np.array([(coarse[tag.coarse], number) for number, tag in enumerate(self.tags)], np.int32)
-        of_words = {word: self.values.row(word) for word in dict.fromkeys(word for _, word in words)}
-        rows = np.frombuffer(b"".join([of_words[word] for _, word in words]), np.int32)
-        values = np.hstack([rows.reshape(len(words), -1), of_tags[[tag for tag, _ in words]]])
+        rows = self.values.rows([word for _, word in words])
+        values = np.hstack([rows, of_tags[[tag for tag, _ in words]]])
         start = np.cumsum([0, *map(len, candidates)])
         return Sequences(np.ones(len(words), np.int64), values, start, np.concatenate(candidates))
 

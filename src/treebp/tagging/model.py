@@ -19,6 +19,7 @@ from treebp.kernels.chain import ChainLayout, chain_argmax, chain_sums, chain_su
 from treebp.kernels.features import TRANSITION, WINDOW
 from treebp.tagging.sequences import LabelSet, Sequences
 
+_FEWEST, _MOST = 4, 30  # bits of the number of weights: a cache line, and what an index has room for
 Objective = Literal["cll", "l2"]
 Decoder = Literal["mbr", "viterbi"]
 
@@ -122,6 +123,8 @@ class SequenceModel:
         *,
         bits: int,
     ) -> None:
+        if not _FEWEST <= bits <= _MOST:
+            raise ValueError(f"2**{bits} weights, where 2**{_FEWEST} to 2**{_MOST} are possible")
         self.weights: AnyArray = new_weights(bits)
         self.bits = bits
         self._windows = compile_windows(templates, attributes, WINDOW)

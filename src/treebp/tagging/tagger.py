@@ -82,9 +82,9 @@ class _Word(NamedTuple):
 class Tagger:
     """Tags and lemmas for words. `Tagger.fit` trains one, `Tagger.load` reads one from a file.
 
-    A tag is coarse tag, fine tag and features in one, so that they always fit each other; its three parts have weights
-    of their own, so that what is learnt of one tag is known of others. Columns that the training set does not have are
-    left as they are.
+    A tag is coarse tag, fine tag and features in one, so that they always fit each other; its parts, each feature being
+    one, have weights of their own, so that what is learnt of one tag is known of others. Columns that the training set
+    does not have are left as they are.
 
     Attributes:
         tags: by number.
@@ -126,10 +126,9 @@ class Tagger:
         tags = list(numbers)
         tagger = cls._new(tags, lexicon, options.weight_bits, options.decoder)
         candidates = lexicon.candidates_in_training(words, gold)
-        rows = {form: tagger.values.row(form) for _, form in dict.fromkeys(words)}
         sequences = Sequences(
             np.array([len(sentence) for sentence in train]),
-            _array([rows[form] for _, form in words]).reshape(-1, len(ATTRIBUTES)),
+            tagger.values.rows([form for _, form in words]),
             np.cumsum([0, *map(len, candidates)]),
             np.concatenate(candidates),
         )
@@ -146,14 +145,19 @@ class Tagger:
             bits=max(options.weight_bits - 4, 10),
             epochs=options.epochs,
             seed=options.seed,
+            threads=thread_count(threads),
         )
         return replace(tagger, lemmatiser=lemmatiser)
 
     @classmethod
     def _new(cls, tags: Sequence[Tag], lexicon: Lexicon, bits: int, decoder: Decoder) -> "Tagger":
         """A tagger without lemmas, all its weights zero."""
-        values = WordValues({word: sum(counts.values()) for (_, word), counts in lexicon.words.items()})
-        labels = LabelSet.of_parts(tags, chained=2)
+        counts = zip(lexicon.words, lexicon.totals.tolist(), strict=True)
+        values = WordValues({word: count for (_, word), count in counts})
+        features = [_features(tag) for tag in tags]
+        names = list(dict.fromkeys(name for own in features for name in own))
+        parts = [(tag.coarse, tag.fine, *map(own.get, names)) for tag, own in zip(tags, features, strict=True)]
+        labels = LabelSet.of_parts(parts, chained=2)
         return cls(tags, lexicon, values, SequenceModel(labels, ATTRIBUTES, _TEMPLATES, bits=bits), None, decoder)
 
     def tag(self, sentences: Iterable[Sentence], *, threads: int | None = None) -> Iterator[Tagged]:
@@ -177,12 +181,13 @@ class Tagger:
         if self.lemmatiser is not None:
             forms = chain.from_iterable(sentence.forms for sentence in sentences)
             lemmas = self.lemmatiser.lemmas(list(zip(numbers, forms, strict=True)))
+        of_tags = labelled.confidence
         of_lemmas = np.array([probability for _, probability in lemmas] or np.ones(len(words)))
         ends = np.cumsum([len(sentence) for sentence in sentences]).tolist()
         return [
             Tagged(
                 self._with_tags(sentence, numbers[end - len(sentence) : end], lemmas[end - len(sentence) : end]),
-                labelled.confidence[end - len(sentence) : end],
+                of_tags[end - len(sentence) : end],
                 of_lemmas[end - len(sentence) : end],
             )
             for sentence, end in zip(sentences, ends, strict=True)
@@ -211,8 +216,8 @@ class Tagger:
         if new:
             candidates = self.lexicon.candidates([("", form) for form in new])
             learnt = {
-                form: _Word(self.values.row(form), own.tobytes(), len(own))
-                for form, own in zip(new, candidates, strict=True)
+                form: _Word(row.tobytes(), own.tobytes(), len(own))
+                for form, row, own in zip(new, self.values.rows(new), candidates, strict=True)
             }
             if len(self._known) < _REMEMBERED:
                 self._known.update(learnt)
@@ -265,6 +270,16 @@ class Tagger:
 def tags_of(sentence: Sentence) -> Iterator[Tag]:
     """The tags that its words have."""
     return map(Tag, sentence.coarse_tags, sentence.fine_tags, sentence.feats)
+
+
+def _features(tag: Tag) -> dict[str, str]:
+    """The values of a tag's features by their names.
+
+    >>> _features(Tag("NOUN", "NNS", "Case=Nom|Number=Plur"))
+    {'Case': 'Nom', 'Number': 'Plur'}
+    """
+    named = (feature.partition("=") for feature in tag.feats.split("|"))
+    return {name: value for name, _, value in named}
 
 
 def _array(rows: Sequence[bytes]) -> AnyArray:

@@ -1,15 +1,16 @@
 """What a tagger sees of words: the words themselves, their beginnings and ends, and their shape."""
 
-import re
-from array import array
 from collections import Counter
-from collections.abc import Mapping
-from zlib import crc32
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from treebp._types import AnyArray, IntArray
+from treebp.kernels.spelling import Spelling, spell
 
 PREFIXES, SUFFIXES = range(1, 5), range(1, 6)
 ATTRIBUTES = ("word", "lower", "shape", *(f"prefix{k}" for k in PREFIXES), *(f"suffix{k}" for k in SUFFIXES))
 _UNKNOWN = 0
-_REPEATED = re.compile(r"(.)\1+", re.DOTALL)
 
 
 class _Kinds(dict[int, str]):
@@ -34,6 +35,13 @@ class WordValues:
     Args:
         counts: how often each word occurs.
 
+    Example:
+        >>> values = WordValues({"tree": 2, "grow": 1})
+        >>> values.rows(["tree", "Tree", "grow"])[:, :2]
+        array([[1, 1],
+               [0, 1],
+               [0, 0]], dtype=int32)
+
     """
 
     def __init__(self, counts: Mapping[str, int]) -> None:
@@ -43,29 +51,31 @@ class WordValues:
         self._words = _numbers(counts)
         self._lower = _numbers(lower)
 
-    def row(self, word: str) -> bytes:
-        """The values of ATTRIBUTES as int32."""
-        lower = word.lower()
-        values = [self._words.get(word, _UNKNOWN), self._lower.get(lower, _UNKNOWN), _number(shape(word))]
-        values += [_number(lower[:k]) for k in PREFIXES]
-        values += [_number(lower[-k:]) for k in SUFFIXES]
-        return array("i", values).tobytes()
+    def rows(self, words: Sequence[str]) -> AnyArray:
+        """(words, ATTRIBUTES) their values, int32."""
+        lower = [word.lower() for word in words]
+        spelling = spelling_of(words)
+        values = np.empty((len(words), len(ATTRIBUTES)), np.int32)
+        values[:, 0] = [self._words.get(word, _UNKNOWN) for word in words]
+        values[:, 1] = [self._lower.get(word, _UNKNOWN) for word in lower]
+        hashes = np.column_stack([spelling.shape, spelling.prefixes, spelling.suffixes])
+        values[:, 2:] = hashes >> np.uint64(33)
+        return values
 
 
-def shape(word: str) -> str:
-    """The kinds of a word's characters, each once for all that follow each other.
+def spelling_of(words: Sequence[str]) -> Spelling:
+    """What words look like; capitals make a difference to the shape alone."""
+    letters, first = _code_points([word.lower() for word in words])
+    kinds, first_kind = _code_points([word.translate(_KINDS) for word in words])
+    return spell(letters, first, kinds, first_kind, len(PREFIXES), len(SUFFIXES))
 
-    >>> shape("McDonald's"), shape("B-52s")
-    ("XxXx'x", 'X-dx')
-    """
-    return _REPEATED.sub(r"\1", word.translate(_KINDS))
+
+def _code_points(words: Sequence[str]) -> tuple[AnyArray, IntArray]:
+    """The characters of words, end to end, and where those of each begin."""
+    text = "".join(words).encode("utf-32-le", "surrogatepass")
+    return np.frombuffer(text, np.uint32), np.cumsum([0, *map(len, words)])
 
 
 def _numbers(counts: Mapping[str, int]) -> dict[str, int]:
     frequent = (word for word, count in counts.items() if count > 1)
     return {word: number for number, word in enumerate(frequent, start=_UNKNOWN + 1)}
-
-
-def _number(text: str) -> int:
-    """A positive number for any text, the same everywhere."""
-    return crc32(text.encode("utf-8", "surrogatepass")) >> 1

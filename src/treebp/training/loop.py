@@ -74,7 +74,7 @@ def train_model(
                 state.best_uas, state.best_weights = uas, weights.copy()
             state.epoch += 1
             rate = learner.optimiser.rate
-            report = EpochReport(objective, state.epoch, value, uas, las, rate, best, words / seconds)
+            report = EpochReport(objective, state.epoch, value, uas, las, rate, best, words / seconds, config.tags)
             state.reports.append(report)
             progress.epoch(report)
             if checkpoint is not None:
