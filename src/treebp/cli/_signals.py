@@ -21,8 +21,11 @@ last_words: list[str] = []
 """What to tell the user when the program is stopped by a signal, such as how to continue."""
 
 
-class Stopped(KeyboardInterrupt):
-    """A signal has come; ``status`` is what the program leaves with, 128 and the signal's number."""
+class Stopped(BaseException):
+    """A signal has come; ``status`` is what the program leaves with, 128 and the signal's number.
+
+    No KeyboardInterrupt, which typer would take for itself.
+    """
 
     def __init__(self, number: int) -> None:
         super().__init__()
