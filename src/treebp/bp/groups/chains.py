@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from treebp._checks import integer_array, read_only, whole_number
 from treebp._types import FloatArray, IntArray
 from treebp.bp.groups.protocol import Group, Sender
 from treebp.bp.groups.rows import RowBackprop, RowSender
@@ -32,11 +33,11 @@ class Chains:
     structured = True
 
     def __init__(self, variables: ArrayLike, lengths: ArrayLike, states: int) -> None:
-        self.variables: IntArray = np.ascontiguousarray(variables, dtype=np.int64)
-        self.lengths: IntArray = np.ascontiguousarray(lengths, dtype=np.int64)
+        self.variables = integer_array(variables, "Chains: variables")
+        self.lengths: IntArray = read_only(integer_array(lengths, "Chains: lengths"))
         if self.lengths.sum() != len(self.variables) or self.lengths.min(initial=1) < 1:
             raise ValueError(f"Chains: {len(self.variables)} variables for the lengths {self.lengths.tolist()}")
-        self.edge_states = int(states)
+        self.edge_states = whole_number(states, "Chains: states", 1)
         self._first = np.concatenate(([0], np.cumsum(self.lengths)))
         self._transitions = (len(self.variables) - len(self.lengths), self.edge_states, self.edge_states)
         self.potentials = int(np.prod(self._transitions))
