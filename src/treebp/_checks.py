@@ -11,9 +11,15 @@ LARGEST_SCORE = 1e300
 """The largest finite log-weight, of either sign, of which millions can be added up without overflow."""
 
 
-def float_array(values: ArrayLike, name: str) -> FloatArray:
-    """Own contiguous copy of an array; ValueError, which begins with the name, if it does not hold real numbers."""
-    return np.array(_numbers(values, name, "biufO"), dtype=np.float64, order="C")
+def float_array(values: ArrayLike, name: str, *, copied: bool = True) -> FloatArray:
+    """Own contiguous copy of an array; ValueError, which begins with the name, if it does not hold real numbers.
+
+    What is only read, and at once, need not be `copied` unless kernels would be compiled once more for it.
+    """
+    numbers = _numbers(values, name, "biufO")
+    if copied:
+        return np.array(numbers, dtype=np.float64, order="C")
+    return np.asarray(np.require(numbers, np.float64, ["C", "A", "W"]))
 
 
 def integer_array(values: ArrayLike, name: str) -> IntArray:

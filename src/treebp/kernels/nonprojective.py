@@ -20,14 +20,13 @@ class Swept(NamedTuple):
     """What the derivative of the marginals need not compute again.
 
     Attributes:
-        weights, matrices, gains: (batch, width, width) see `matrix_tree`.
+        weights, matrices: (batch, width, width) see `matrix_tree`.
         errors: (batch,) bounds on the error of the marginals that come of them; infinite if they are not to be used.
 
     """
 
     weights: FloatArray
     matrices: FloatArray
-    gains: FloatArray
     errors: FloatArray
 
 
@@ -46,11 +45,11 @@ def marginals(
     `offsets` are the sums of each modifier's largest score, and log Z leaves them out.
     """
     width = scores.shape[1]
-    logits = np.empty((width, width))
+    logits, gains = np.empty((width, width)), np.empty((width, width))
     out[:] = 0.0
     for b in range(len(lengths)):
         size = lengths[b] + 1
-        weights, matrix, gains = swept.weights[b], swept.matrices[b], swept.gains[b]
+        weights, matrix = swept.weights[b], swept.matrices[b]
         offsets[b] = arc_weights(scores[b], size, logits, weights)
         swept.errors[b] = math.inf
         if offsets[b] == -math.inf:
@@ -103,12 +102,14 @@ def product(
 ) -> None:
     """Jacobian of the marginals times `direction`, after `marginals`; the Jacobian is symmetric."""
     width = scores.shape[1]
-    d_matrix, slopes, change = np.empty((width, width)), np.empty((width, width)), np.empty((width, width))
+    d_matrix, gains = np.empty((width, width)), np.empty((width, width))
+    slopes, change = np.empty((width, width)), np.empty((width, width))
     out[:] = 0.0
     for b in range(len(lengths)):
         size = lengths[b] + 1
-        weights, matrix, gains = swept.weights[b], swept.matrices[b], swept.gains[b]
+        weights, matrix = swept.weights[b], swept.matrices[b]
         if swept.errors[b] < _TOLERANCE_DERIVATIVE:
+            matrix_tree.gains(weights, size, single_root, matrix, gains)
             for head in range(size):
                 for modifier in range(size):
                     change[head, modifier] = weights[head, modifier] * direction[b, head, modifier]

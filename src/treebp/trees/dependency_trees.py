@@ -87,8 +87,8 @@ class DependencyTrees:
     def _swept(self) -> nonprojective.Swept:
         """Memory for what the backward pass need not compute again; that of projective trees keeps nothing."""
         batch, *square = (0, 0, 0) if self.projective else self._scores.shape
-        weights, matrices, gains = np.empty((3, batch, *square))
-        return nonprojective.Swept(weights, matrices, gains, np.empty(batch))
+        weights, matrices = np.empty((2, batch, *square))
+        return nonprojective.Swept(weights, matrices, np.empty(batch))
 
     @property
     def log_partition(self) -> FloatArray:
@@ -193,7 +193,7 @@ class DependencyTrees:
 
     def backward(self, adjoint: ArrayLike) -> FloatArray:
         """Vector-Jacobian product: dJ/d scores given `adjoint` = dJ/d marginals, both shaped as the scores."""
-        array = float_array(adjoint, "adjoint")
+        array = float_array(adjoint, "adjoint", copied=False)
         if array.shape != self.scores.shape:
             raise ValueError(f"the adjoint has shape {array.shape}, the marginals {self.scores.shape}")
         if not np.isfinite(array).all():
