@@ -307,8 +307,9 @@ class Beliefs:
                 else:
                     self._add_factor(owner, adjoint, of_incoming, of_potentials)
         self._outcome.backward(of_slots, of_incoming, of_potentials)
-        for found, own in zip(of_potentials, self._potentials, strict=True):
-            found[own == -np.inf] = 0.0
+        for found, own, sender in zip(of_potentials, self._potentials, self._outcome.senders, strict=True):
+            if not sender.in_ratios:  # those are never infinite
+                found[own == -np.inf] = 0.0
         return of_potentials if isinstance(adjoints, np.ndarray) else self.graph.by_factor(of_potentials)
 
     @cached_property

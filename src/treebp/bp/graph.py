@@ -67,8 +67,9 @@ class Graph:
         for number, group in enumerate(() if trusted else self.groups):
             self._check(number, group)
         # A binary variable has one slot; another one, a slot for each of its states.
-        widths = np.where(self.states == 2, 1, self.states)
-        self.first_slot: IntArray = np.concatenate(([0], np.cumsum(widths)))
+        self.first_slot: IntArray = np.arange(len(self.states) + 1)
+        if not self.binary:
+            self.first_slot = np.concatenate(([0], np.cumsum(np.where(self.states == 2, 1, self.states))))
         self.slot_count = int(self.first_slot[-1])
         # What is checked stays as it was then, whatever is written into a group's array later.
         self._variables = [group.variables if trusted else group.variables.copy() for group in self.groups]

@@ -8,6 +8,7 @@ import numpy as np
 from treebp._types import FloatArray
 from treebp.bp.graph import Graph
 from treebp.bp.groups.protocol import GroupBackprop, Sender
+from treebp.bp.memory import empty
 from treebp.bp.outcome import Options, Outcome, impossible_factor, impossible_variable, to_logs
 from treebp.bp.schedule import GroupPlan, GroupStep
 from treebp.kernels import variables as kernels
@@ -54,21 +55,21 @@ class GroupRun:
         options, residuals = self._options, list[float]()
         before, totals = self._scratch, np.zeros(self._graph.slot_count)
         waiting: list[GroupStep] = []  # what no group has been asked to answer yet
+        at_first = [step if not step.from_variables else self._but_constant(step) for step in plan]
+        later = [step for step in map(self._but_constant, plan) if step.groups]
         while len(residuals) < iterations:
             self._change = 0.0
             to_factors, to_variables = self._rows(len(residuals))
-            for step in plan:
-                asked = step.groups
-                if step.from_variables or residuals:
-                    asked = tuple(group for group in step.groups if group not in self._constant)
+            for step in later if residuals else at_first:
                 if step.from_variables:
-                    waiting.append(GroupStep(True, asked))
-                elif asked:
+                    waiting.append(step)
+                else:
                     self._from_variables(waiting, to_factors)
-                    self._from_groups(GroupStep(False, asked), to_variables)
+                    self._from_groups(step, to_variables)
             if options.watch:
                 self._from_variables(waiting, to_factors)
-            before, totals = totals, self._total()
+            if options.tolerance is not None or iterations - len(residuals) <= 2:  # the last two are wanted
+                before, totals = totals, self._total()
             residuals.append(self._change)
             if options.tolerance is not None and self._change < options.tolerance:
                 break
@@ -83,11 +84,14 @@ class GroupRun:
             self._graph, self._senders, incoming, self._outgoing, totals, before, np.array(residuals), self.backward
         )
 
+    def _but_constant(self, step: GroupStep) -> GroupStep:
+        return GroupStep(step.from_variables, tuple(group for group in step.groups if group not in self._constant))
+
     def _rows(self, iteration: int) -> tuple[FloatArray, FloatArray]:
         """Memory for the messages of an iteration: without a backward pass, that of the last but one."""
         if not self._options.gradient and iteration >= 2:
             return self._memory[iteration % 2]
-        rows = np.empty(self._graph.entry_count), np.empty(self._graph.entry_count)
+        rows = empty(self._graph.entry_count), empty(self._graph.entry_count)
         self._memory.append(rows)
         return rows
 
@@ -184,29 +188,28 @@ class GroupRun:
         `of_incoming` is overwritten, `of_potentials` added to.
         """
         graph, damping = self._graph, self._options.damping
-        of_outgoing: list[FloatArray | None] = [of_slots[own] for own in graph.slots]
+        # Each message was part of all that its slot sent since, but for what went along its own entry: so the adjoint
+        # of the messages from group g is of_slots[g], spread over its entries, less own[g].
+        of_groups = np.tile(of_slots, (len(self._senders), 1))
+        own: list[FloatArray] = [_NOTHING] * len(self._senders)
         for sent in reversed(self._tape):
             if not sent.step.from_variables:
                 for group, backprop in zip(sent.step.groups, sent.backprops, strict=True):
-                    adjoint = of_outgoing[group]
-                    if adjoint is not None:
-                        received = backprop((1.0 - damping) * adjoint if damping else adjoint, of_potentials[group])
-                        of_incoming[group] = _sum(of_incoming[group], received)
-                        of_outgoing[group] = damping * adjoint if damping else None
+                    adjoint = empty(len(graph.slots[group]))
+                    kernels.spread_adjoints(graph.slots[group], of_groups[group], own[group], adjoint)
+                    of_groups[group], own[group] = 0.0, -damping * adjoint if damping else _NOTHING
+                    received = backprop((1.0 - damping) * adjoint if damping else adjoint, of_potentials[group])
+                    of_incoming[group] = _sum(of_incoming[group], received)
                 continue
             totals = np.zeros(graph.slot_count)
-            of_sent: dict[int, FloatArray] = {}
             for group in sent.step.groups:
-                adjoint = of_incoming[group]
-                if adjoint is not None:
-                    of_incoming[group] = damping * adjoint if damping else None
-                    of_sent[group] = (1.0 - damping) * adjoint if damping else adjoint
-                    kernels.gather_adjoints(graph.slots[group], of_sent[group], totals)
-            for group, slots in enumerate(graph.slots) if of_sent else ():
-                adjoint = of_outgoing[group]
-                if adjoint is None:
-                    adjoint = of_outgoing[group] = np.zeros(len(slots))
-                kernels.spread_adjoints(slots, totals, of_sent.get(group, _NOTHING), adjoint)
+                adjoint_ = of_incoming[group]
+                if adjoint_ is not None:
+                    of_incoming[group] = damping * adjoint_ if damping else None
+                    through = (1.0 - damping) * adjoint_ if damping else adjoint_
+                    kernels.gather_adjoints(graph.slots[group], through, totals)
+                    own[group] = own[group] + through if len(own[group]) else through
+            of_groups += totals
 
 
 def _sum(one: FloatArray | None, two: FloatArray | None) -> FloatArray | None:

@@ -28,35 +28,25 @@ def within_bounds(tags: IntArray, bounds: IntArray) -> BoolArray:
 
 
 @kernel
-def select_arcs(marginals: FloatArray, tree: IntArray, ratio: float, most: int) -> BoolArray:
-    """Keep, for every modifier, at most ``most`` heads, with a marginal of at least ``ratio`` times the best one.
+def select_heads(marginals: FloatArray, always: int, ratio: float, most: int, keep: BoolArray) -> None:
+    """Keep at most ``most`` heads of a modifier, those with a marginal of at least ``ratio`` times the best one.
 
-    The arcs of ``tree`` are always kept, so that there is a tree.
+    The head number ``always`` is kept whatever its marginal is, so that there is a tree.
     """
-    size = len(marginals)
-    keep = np.zeros((size, size), np.bool_)
-    good = np.empty(size, np.int64)
-    for modifier in range(1, size):
-        best = 0.0
-        for head in range(size):
-            best = max(best, marginals[head, modifier])
-        keep[tree[modifier - 1], modifier] = True
-        count = 0
-        for head in range(size):
-            p = marginals[head, modifier]
-            if p > 0.0 and p >= ratio * best and head != tree[modifier - 1]:
-                good[count] = head
-                count += 1
-        while count > most - 1:  # drop the worst one
-            worst = 0
-            for k in range(1, count):
-                if marginals[good[k], modifier] < marginals[good[worst], modifier]:
-                    worst = k
-            count -= 1
-            good[worst] = good[count]
-        for head in good[:count]:
-            keep[head, modifier] = True
-    return keep
+    bound = ratio * marginals.max()
+    count = 0
+    for head in range(len(marginals)):
+        keep[head] = head == always or (marginals[head] > 0.0 and marginals[head] >= bound)
+        count += keep[head]
+    while count > most:  # drop the worst one
+        worst, lowest = -1, np.inf
+        for head in range(len(marginals)):
+            if keep[head] and head != always and marginals[head] < lowest:
+                worst, lowest = head, marginals[head]
+        if worst < 0:
+            break
+        keep[worst] = False
+        count -= 1
 
 
 @kernel

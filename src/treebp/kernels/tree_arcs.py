@@ -11,7 +11,7 @@ import numpy as np
 
 from treebp._types import FloatArray, IntArray
 from treebp.kernels._jit import kernel
-from treebp.kernels.candidates import list_arcs, select_arcs
+from treebp.kernels.candidates import select_heads
 from treebp.kernels.tree_queries import best_tree
 
 
@@ -68,26 +68,30 @@ def best_trees_of_arcs(
 def prune(
     sizes: IntArray,
     heads: IntArray,
-    modifiers: IntArray,
     starts: IntArray,
     beliefs: FloatArray,
     trees: IntArray,
     ratio: float,
     most: int,
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Heads, modifiers and starts of the arcs to keep, those of ``trees`` always: see ``select_arcs``."""
+    """Heads, modifiers and starts of the arcs to keep, those of ``trees`` always: see ``select_heads``."""
     kept_heads, kept_modifiers, kept_starts = np.empty_like(heads), np.empty_like(heads), np.empty_like(starts)
+    keep = np.empty(len(heads), np.bool_)
     position, arc, word, count = 0, 0, 0, 0
     for s in range(len(sizes)):
-        size = sizes[s]
-        end = arc + starts[position + size - 1]
-        marginals = np.zeros((size, size))
-        for a in range(arc, end):
-            marginals[heads[a], modifiers[a]] = beliefs[a]
-        keep = select_arcs(marginals, trees[word : word + size - 1], ratio, most)
-        own_heads, own_modifiers, own_starts = list_arcs(keep)
-        kept_heads[count : count + len(own_heads)] = own_heads
-        kept_modifiers[count : count + len(own_heads)] = own_modifiers
-        kept_starts[position : position + size] = own_starts
-        position, arc, word, count = position + size, end, word + size - 1, count + len(own_heads)
+        size, first = sizes[s], count
+        kept_starts[position] = 0
+        for modifier in range(1, size):
+            begin, end = arc + starts[position + modifier - 1], arc + starts[position + modifier]
+            always = -1
+            for a in range(begin, end):
+                if heads[a] == trees[word + modifier - 1]:
+                    always = a - begin
+            select_heads(beliefs[begin:end], always, ratio, most, keep[begin:end])
+            for a in range(begin, end):
+                if keep[a]:
+                    kept_heads[count], kept_modifiers[count] = heads[a], modifier
+                    count += 1
+            kept_starts[position + modifier] = count - first
+        position, arc, word = position + size, arc + starts[position + size - 1], word + size - 1
     return kept_heads[:count].copy(), kept_modifiers[:count].copy(), kept_starts  # a parse may be kept for long

@@ -115,9 +115,12 @@ def _weigh(
 
 
 @kernel
-def send_trees(arcs: Arcs, sums: Sums, with_messages: bool, marginals: FloatArray, outgoing: FloatArray) -> None:
-    """Write the marginals of all arcs and, if wanted, the messages to them; complete the log-partitions."""
-    position, matrix = 0, 0
+def send_trees(arcs: Arcs, sums: Sums, with_messages: bool, marginals: FloatArray, outgoing: FloatArray) -> int:
+    """Write the marginals of all arcs and, if wanted, the messages to them; complete the log-partitions.
+
+    Return how many trees are refused.
+    """
+    position, matrix, refused = 0, 0, 0
     for t in range(len(arcs.sizes)):
         size, begin, end = arcs.sizes[t], arcs.first[t], arcs.first[t + 1]
         starts, tops = arcs.starts[position : position + size], sums.tops[position : position + size]
@@ -134,6 +137,8 @@ def send_trees(arcs: Arcs, sums: Sums, with_messages: bool, marginals: FloatArra
                 sums.refused[t] = not _messages(
                     arcs.heads[begin:end], starts, weights, gains, tops, marginals[begin:end], outgoing[begin:end]
                 )
+        refused += sums.refused[t]
+    return refused
 
 
 @kernel

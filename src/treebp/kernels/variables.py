@@ -129,16 +129,14 @@ def gather_adjoints(slots: AnyArray, adjoint: FloatArray, totals: FloatArray) ->
 
 @kernel
 def spread_adjoints(slots: AnyArray, totals: FloatArray, own: FloatArray, adjoint: FloatArray) -> None:
-    """Add to the adjoints of messages to variables: each was part of all that its slot sent but for the entry's own.
+    """Write the adjoints of messages to variables: each was part of all that its slot sent but for the entry's own.
 
     ``own`` is empty where nothing was sent along these entries.
     """
-    if len(own) > 0:
-        for entry in range(np.uint64(len(slots))):
-            adjoint[entry] += totals[slots[entry]] - own[entry]
-    else:
-        for entry in range(np.uint64(len(slots))):
-            adjoint[entry] += totals[slots[entry]]
+    for entry in range(np.uint64(len(slots))):  # one by one
+        adjoint[entry] = totals[slots[entry]]
+    for entry in range(np.uint64(len(own))):  # many at a time
+        adjoint[entry] -= own[entry]
 
 
 @kernel

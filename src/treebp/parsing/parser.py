@@ -29,7 +29,7 @@ from treebp.parsing.reports import EpochReport, PruningReport
 from treebp.parsing.scorer import HashedScorer
 
 _KIND = "treebp model"
-_BATCH, _BATCH_WORDS = 24, 600  # sentences that are parsed together at most, and words that are enough
+_BATCH, _BATCH_WORDS = 48, 1200  # sentences that are parsed together at most, and words that are enough
 _Known = Mapping[int, int]
 _Forbidden = Collection[tuple[int, int]]
 _Item = tuple[Sentence, _Known, _Forbidden]

@@ -80,7 +80,7 @@ class Pruner:
         if np.isnan(beliefs).any():
             raise ValueError("the arcs that are allowed make no tree")
         best = circuit.trees.best(beliefs)
-        kept = prune(batch.sizes, batch.heads, batch.modifiers, batch.starts, beliefs, best, self.ratio, self.most)
+        kept = prune(batch.sizes, batch.heads, batch.starts, beliefs, best, self.ratio, self.most)
         return Batch(batch.sizes, batch.tokens, *kept).arcs
 
 

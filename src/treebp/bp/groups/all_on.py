@@ -7,6 +7,7 @@ from treebp._checks import integer_array
 from treebp._types import FloatArray, IntArray
 from treebp.bp.groups.protocol import STRONGEST, Group, GroupBackprop, Sender, Sums
 from treebp.bp.groups.tables import Tables
+from treebp.bp.memory import empty
 from treebp.kernels import all_on as kernels
 
 _SEND = {2: kernels.send_pairs, 3: kernels.send_triples}
@@ -103,7 +104,7 @@ class _Ratios:
         _SEND[self._arity](self._weights, rows, outgoing.reshape(self._arity, -1))
 
         def backprop(adjoint: FloatArray, of_potentials: FloatArray) -> FloatArray:
-            out = np.empty_like(adjoint)
+            out = empty(len(adjoint))
             _BACKWARD[self._arity](
                 self._weights, rows, adjoint.reshape(self._arity, -1), out.reshape(self._arity, -1), of_potentials
             )

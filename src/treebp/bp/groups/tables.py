@@ -10,6 +10,7 @@ from treebp._checks import integer_array, whole_number
 from treebp._types import FloatArray, IntArray
 from treebp.bp.groups.odds import log_probabilities
 from treebp.bp.groups.protocol import STRONGEST, Group, GroupBackprop, Sender, Sums
+from treebp.bp.memory import empty
 from treebp.kernels import tables as kernels
 from treebp.kernels.all_on import weights_of
 
@@ -136,7 +137,7 @@ class _PairRatios:
         kernels.send_pair_tables(self._weights, rows, outgoing.reshape(2, -1))
 
         def backprop(adjoint: FloatArray, of_potentials: FloatArray) -> FloatArray:
-            out = np.empty_like(adjoint)
+            out = empty(len(adjoint))
             kernels.send_pair_tables_backward(
                 self._weights, rows, adjoint.reshape(2, -1), out.reshape(2, -1), of_potentials.reshape(-1, 4)
             )

@@ -1,6 +1,7 @@
 """Constraints that the arcs which are ON form trees."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.bp.groups.odds import adjoint_of_odds, log_probabilities, odds_of
 from treebp.bp.groups.protocol import Group, GroupBackprop, Sender, Sums
 from treebp.bp.log_trees import LogTree
+from treebp.bp.memory import empty
 from treebp.kernels import projective_group, spanning_group
 from treebp.kernels import tree_group as kernels
 from treebp.kernels.tree_arcs import best_trees_of_arcs, first_arcs
@@ -70,6 +72,12 @@ class Trees:
         trees.arcs, trees.variables = arcs, np.arange(len(arcs.heads))
         trees.projective, trees.single_root = projective, single_root
         return trees
+
+    @cached_property
+    def room(self) -> tuple[int, int]:
+        """How many numbers matrices (size, size) of all trees have, and that of the largest tree."""
+        squares = self.arcs.sizes * self.arcs.sizes
+        return int(squares.sum()), int(squares.max(initial=0))
 
     @property
     def edge_factor(self) -> IntArray:
@@ -187,18 +195,16 @@ class _Sums(NamedTuple):
     ) -> "_Sums":
         arcs = group.arcs
         family = projective_group if group.projective else spanning_group
-        squares, trees = arcs.sizes * arcs.sizes, len(arcs.sizes)
-        room = int(squares.sum())
-        matrices, numbers, flags = np.empty((2, room)), np.empty((2, trees)), np.empty((2, trees), np.bool_)
+        (room, largest), trees = group.room, len(arcs.sizes)
         found = kernels.Sums(
-            weights=matrices[0],
-            gains=matrices[1],
-            charts=np.empty(family.CHARTS * (room if keep else int(squares.max(initial=0)))),
+            weights=empty(room),
+            gains=empty(room),
+            charts=empty(family.CHARTS * (room if keep else largest)),
             tops=np.empty(len(arcs.starts)),
-            lightest=numbers[0],
-            log_partitions=numbers[1],
-            by_walks=flags[0],
-            refused=flags[1],
+            lightest=np.empty(trees),
+            log_partitions=np.empty(trees),
+            by_walks=np.empty(trees, np.bool_),
+            refused=np.empty(trees, np.bool_),
         )
         marginals = np.empty(len(log_odds))
         kernels.weigh_trees(arcs, log_odds, found)
@@ -206,9 +212,8 @@ class _Sums(NamedTuple):
             projective_group.projective_gains(arcs, group.single_root, keep, found)
         else:
             spanning_group.spanning_gains(arcs, group.single_root, keep, found)
-        kernels.send_trees(arcs, found, messages, marginals, outgoing)
-        refused = {}
-        for tree in np.flatnonzero(found.refused).tolist() if found.refused.any() else ():
+        count, refused = kernels.send_trees(arcs, found, messages, marginals, outgoing), {}
+        for tree in np.flatnonzero(found.refused).tolist() if count else ():
             edges = slice(int(arcs.first[tree]), int(arcs.first[tree + 1]))
             log_tree = LogTree(
                 arcs.heads[edges], arcs.modifiers[edges], int(arcs.sizes[tree]), group.projective, group.single_root
