@@ -96,7 +96,9 @@ def bracketing(draw: Draw) -> Case:
     n = draw(st.integers(1, 4))
     spans = [(i, j) for i in range(n) for j in range(i + 1, n + 1)]
     some = draw(st.lists(st.sampled_from(spans), unique=True))
-    keys = [*some, (0, n)] if (0, n) not in some else some
+    # The spans of one tree at least: others are refused.
+    tree = draw(st.sampled_from(sorted(sorted(one) for one in bracketings(0, n))))
+    keys = list(dict.fromkeys([*some, *(span for span in tree if span[1] - span[0] not in {1, n}), (0, n)]))
     factor = ConstituencyTree(dict(zip(keys, variables(len(keys)), strict=True)))
     solutions = [
         ([int(span in tree) for span in keys], ())

@@ -57,6 +57,17 @@ def test_candidates_are_a_distribution_in_falling_order(parser, test_set):
         assert list(beliefs) == sorted(beliefs, reverse=True)
 
 
+def test_the_history_ends_where_the_tolerance_was_reached(parser, test_set):
+    config = replace(parser.config, tolerance=0.01)
+    tolerant = replace(parser, config=config).with_iterations(50)
+    for sentence in test_set[:5]:
+        inspection = Inspection.of(tolerant, sentence)
+        assert 1 < len(inspection.history) < 50
+        np.testing.assert_array_equal(inspection.history[-1], inspection.parse.beliefs)
+        assert inspection.changes[-1] == pytest.approx(inspection.parse.residual)
+        assert inspection.changes[-1] > 0.0
+
+
 def test_the_tree_factor_is_the_parsers(parser, nonprojective, test_set):
     for model, structure in ((parser, (True, True)), (nonprojective, (False, False))):
         inspection = Inspection.of(model, test_set[0])

@@ -167,7 +167,7 @@ def one(value: float) -> tuple[np.ndarray, np.ndarray]:
     [
         (one(np.nan), r"scores\[1, 2\] is nan"),
         (one(np.inf), r"scores\[1, 2\] is inf"),
-        ((np.zeros((3, 3)), np.full((3, 3, 3), np.nan)), r"grandparent_scores\[0, 0, 0\] is nan"),
+        ((np.zeros((3, 3)), np.full((3, 3, 3), np.nan)), r"grandparent_scores\[0, 1, 2\] is nan"),
         ((np.zeros((3, 4)), np.zeros((3, 3, 3))), r"scores have shape \(3, 4\)"),
         ((np.zeros((1, 1)), np.zeros((1, 1, 1))), "n >= 1"),
         ((np.zeros(()), np.zeros(())), "n >= 1"),

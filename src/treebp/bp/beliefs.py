@@ -1,12 +1,13 @@
 """What belief propagation ends with: module (D) of the paper's circuit, forward and backward."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from treebp._checks import float_array, read_only
 from treebp._types import BoolArray, FloatArray
 from treebp.bp.factor_graph import CompiledGraph
 from treebp.bp.factor_handle import Factor
@@ -22,11 +23,12 @@ _Owners = Mapping[Variable, ArrayLike] | Mapping[Factor, ArrayLike] | Mapping[Va
 class Beliefs:
     """Approximate marginals, exact if the graph is acyclic and the messages have converged.
 
-    Made by `treebp.propagate`.
+    Made by `treebp.propagate`. What is pickled is how they were made: they are computed again, to the same digits, when
+    they are loaded.
 
     Attributes:
-        on: (variables,) the belief in state 1 of each variable: that a binary one is ON.
-        residuals: (iterations,) the largest change of an entry of a message, as a probability, in each.
+        on: (variables,) the belief in state 1 of each variable: that a binary one is ON; read-only.
+        residuals: (iterations,) the largest change of an entry of a message, as a probability, in each; read-only.
         converged: whether the last residual is below the tolerance; False if none was given.
 
     Example:
@@ -45,20 +47,32 @@ class Beliefs:
     """
 
     def __init__(
-        self, outcome: Outcome, potentials: list[FloatArray], compiled: CompiledGraph | None, converged: bool
+        self,
+        outcome: Outcome,
+        potentials: list[FloatArray],
+        compiled: CompiledGraph | None,
+        converged: bool,
+        again: "Callable[[], Beliefs]",
     ) -> None:
-        self.residuals = outcome.residuals
+        self.residuals: FloatArray = read_only(outcome.residuals)
         self.converged = converged
         self._outcome = outcome
         self._graph = outcome.graph
         self._potentials = potentials
         self._compiled = compiled
+        self._make_again = again
         self._slots = self._probabilities(outcome.totals)
         slot = first_nan(self._slots)
         if slot >= 0:
             variable = int(np.searchsorted(self._graph.first_slot, slot, side="right")) - 1
             name = self._graph.variable_name(variable)
             raise ValueError(f"variable {name}: its factors together forbid every state")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._make_again, ()
+
+    def __copy__(self) -> "Beliefs":
+        return self  # there is nothing in it to change
 
     def _probabilities(self, totals: FloatArray) -> FloatArray:
         """Of each slot: of ON, or of a state."""
@@ -87,7 +101,7 @@ class Beliefs:
     @property
     def on(self) -> FloatArray:
         """(variables,) the belief in state 1 of each variable; 0 for one that has no such state."""
-        return self._state_one(self._slots)
+        return read_only(self._state_one(self._slots))
 
     def _state_one(self, slots: FloatArray) -> FloatArray:
         if self._graph.binary:
@@ -162,8 +176,8 @@ class Beliefs:
 
     @property
     def group_expectations(self) -> list[FloatArray]:
-        """The same for each group, in the order of its log-potentials."""
-        return [sums.expectations for sums in self._sums]
+        """The same for each group, in the order of its log-potentials; read-only."""
+        return [read_only(sums.expectations) for sums in self._sums]
 
     @cached_property
     def _incoming(self) -> list[FloatArray]:
@@ -274,6 +288,8 @@ class Beliefs:
         of_incoming: list[FloatArray | None] = [None] * len(graph.groups)
         of_slots = np.zeros(graph.slot_count)
         if isinstance(adjoints, np.ndarray):
+            if type(adjoints) is not np.ndarray or adjoints.dtype != np.float64:
+                adjoints = float_array(adjoints, "the adjoint")
             if adjoints.shape != graph.states.shape or not np.isfinite(adjoints).all():
                 raise ValueError(f"the adjoint must be finite and of shape {graph.states.shape}, got {adjoints}")
             if graph.binary:
@@ -329,7 +345,7 @@ class Beliefs:
 
 
 def _checked(adjoint: ArrayLike, shape: tuple[int, ...], name: str) -> FloatArray:
-    array = np.asarray(adjoint, dtype=np.float64)
+    array = float_array(adjoint, name)
     if array.shape != shape or not np.all(np.isfinite(array)):
         raise ValueError(f"{name}: the adjoint must be finite and of shape {shape}, got {array}")
     return array

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from treebp._checks import read_only
 from treebp._types import FloatArray
 from treebp.bp.factor_graph import CompiledGraph, FactorGraph
 from treebp.bp.factor_handle import Factor
@@ -45,8 +46,8 @@ class Enumeration:
 
     @cached_property
     def joint(self) -> FloatArray:
-        """The probability of each joint state, an axis per variable."""
-        return np.asarray(np.exp(self._log_joint - self.log_partition))
+        """The probability of each joint state, an axis per variable; read-only."""
+        return read_only(np.asarray(np.exp(self._log_joint - self.log_partition)))
 
     def __getitem__(self, variable: Variable) -> FloatArray:
         """The marginal distribution of a variable: a (states,) array that sums to one."""

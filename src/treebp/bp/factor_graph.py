@@ -6,11 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from treebp._checks import whole_number
 from treebp._types import FloatArray, IntArray
 from treebp.bp.factor_handle import Factor
 from treebp.bp.factors.protocol import StructuredFactor
 from treebp.bp.graph import Graph
-from treebp.bp.groups.protocol import Group
+from treebp.bp.groups.protocol import Group, GroupedFactor
 from treebp.bp.groups.tables import Tables
 from treebp.bp.groups.wrapped import Wrapped
 from treebp.bp.variables import Variable
@@ -36,22 +37,27 @@ class FactorGraph:
         self._factors: list[Factor] = []
         self._compiled: CompiledGraph | None = None
 
+    def __copy__(self) -> "FactorGraph":
+        """A graph with the same variables and factors; what is added to either later is not in the other."""
+        twin = FactorGraph()
+        twin._variables, twin._factors = dict(self._variables), list(self._factors)
+        twin._compiled = self._compiled
+        return twin
+
     def __repr__(self) -> str:
         return f"FactorGraph({len(self._variables)} variables, {len(self._factors)} factors)"
 
     def variable(self, states: int = 2, name: str | None = None) -> Variable:
         """Add a variable with this many states."""
         name = f"x{len(self._variables)}" if name is None else name
-        if states < 1 or states != int(states):
-            raise ValueError(f"variable {name}: a whole number of states expected, at least one, not {states}")
-        variable = Variable(name, int(states))
+        variable = Variable(name, whole_number(states, f"variable {name}: states", 1))
         self._variables[variable] = len(self._variables)
         self._compiled = None
         return variable
 
     def variables(self, count: int, states: int = 2) -> list[Variable]:
         """Add `count` variables with this many states each."""
-        return [self.variable(states) for _ in range(count)]
+        return [self.variable(states) for _ in range(whole_number(count, "count", 0))]
 
     def factor(self, variables: Sequence[Variable], log_potentials: ArrayLike, name: str | None = None) -> Factor:
         """Add a table: one log-potential per joint state, an axis per variable; `-inf` forbids a joint state.
@@ -126,9 +132,8 @@ class CompiledGraph:
         first = factors[0]
         if first.structured is None:
             return Tables(numbers.reshape(len(factors), -1), first.potentials.shape)
-        if getattr(first.structured, "kind", None) is not None:
-            group: Group = first.structured.group([factor.structured for factor in factors], numbers)  # type: ignore[attr-defined]
-            return group
+        if isinstance(first.structured, GroupedFactor) and first.structured.kind is not None:
+            return first.structured.group([factor.structured for factor in factors], numbers)
         return Wrapped(first.structured, numbers, first.name)
 
     def potentials(self, replaced: Mapping[Factor, ArrayLike] | None) -> list[FloatArray]:
@@ -187,8 +192,9 @@ class _Names:
 
 
 def _edge_order(factor: Factor) -> IntArray:
-    order: IntArray = getattr(factor.structured, "edge_order", np.arange(len(factor.variables)))
-    return order
+    if isinstance(factor.structured, GroupedFactor) and factor.structured.edge_order is not None:
+        return factor.structured.edge_order
+    return np.arange(len(factor.variables))
 
 
 def _in_group_order(factor: Factor) -> Sequence[Variable]:
@@ -202,5 +208,5 @@ def _kind(factor: Factor, number: int) -> tuple[object, ...]:
     """Factors of one kind make a group."""
     if factor.structured is None:
         return ("tables", *factor.potentials.shape)
-    kind = getattr(factor.structured, "kind", None)
+    kind = factor.structured.kind if isinstance(factor.structured, GroupedFactor) else None
     return (number,) if kind is None else (type(factor.structured), *kind)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from treebp._checks import LARGEST_SCORE, is_score
+from treebp._checks import LARGEST_SCORE, float_array, is_score, read_only
 from treebp._types import FloatArray
 from treebp.bp.factors.protocol import StructuredFactor
 from treebp.bp.variables import Variable
@@ -19,7 +19,7 @@ class Factor:
     Attributes:
         name: given, or made of the names of its variables.
         variables: its neighbours.
-        potentials: the log-potentials that a run uses unless it is given others.
+        potentials: the log-potentials that a run uses unless it is given others; read-only.
         structured: the object that answers messages, or None for a table.
 
     Example:
@@ -45,7 +45,7 @@ class Factor:
         self.variables = tuple(variables)
         self.structured = structured
         shape = tuple([variable.states for variable in self.variables]) if structured is None else None
-        self.potentials = self._checked(log_potentials, shape)
+        self.potentials: FloatArray = read_only(self._checked(log_potentials, shape))
 
     @property
     def name(self) -> str:
@@ -57,10 +57,7 @@ class Factor:
         return self._checked(log_potentials, self.potentials.shape)
 
     def _checked(self, log_potentials: ArrayLike, shape: tuple[int, ...] | None) -> FloatArray:
-        try:
-            potentials: FloatArray = np.array(log_potentials, dtype=np.float64, order="C")
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{self.name}: an array of numbers expected ({error})") from error
+        potentials = float_array(log_potentials, self.name)
         if shape is not None and potentials.shape != shape:
             raise ValueError(f"{self.name}: log-potentials of shape {potentials.shape}, expected {shape}")
         if potentials.size <= _FEW and _all_plain(potentials.ravel().tolist()):

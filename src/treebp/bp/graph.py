@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from treebp._checks import integer_array
 from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
 from treebp.bp.groups.protocol import Group
 from treebp.kernels.stretch import Edges
@@ -56,7 +57,7 @@ class Graph:
         trusted: bool = False,
     ) -> None:
         self.groups = tuple(groups)
-        counts = np.asarray(states, dtype=np.int64)
+        counts = integer_array(states, "states")
         self.binary = counts.ndim == 0
         self.states: IntArray = np.full(int(counts), 2) if self.binary else counts
         self.binary = self.binary or bool((self.states == 2).all())
@@ -70,7 +71,9 @@ class Graph:
         if not self.binary:
             self.first_slot = np.concatenate(([0], np.cumsum(np.where(self.states == 2, 1, self.states))))
         self.slot_count = int(self.first_slot[-1])
-        slots = [group.variables if self.binary else self._slots_of(group.variables) for group in self.groups]
+        # What is checked stays as it was then, whatever is written into a group's array later.
+        self._variables = [group.variables if trusted else group.variables.copy() for group in self.groups]
+        slots = [own if self.binary else self._slots_of(own) for own in self._variables]
         self.slots: list[AnyArray] = [
             own.view(np.uint32) if own.dtype == np.int32 else own.astype(np.uint32) for own in slots
         ]
@@ -107,12 +110,12 @@ class Graph:
     @cached_property
     def first_edge(self) -> IntArray:
         """(groups + 1,) where the edges of each group begin, all edges being numbered group after group."""
-        return np.cumsum([0, *(len(group.variables) for group in self.groups)])
+        return np.cumsum([0, *map(len, self._variables)])
 
     @cached_property
     def edge_variable(self) -> IntArray:
         """(edges,) the variable of each edge."""
-        return np.concatenate([np.zeros(0, np.int64), *(group.variables for group in self.groups)])
+        return np.concatenate([np.zeros(0, np.int64), *self._variables])
 
     @cached_property
     def edge_factor(self) -> IntArray:

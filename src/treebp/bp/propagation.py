@@ -1,15 +1,16 @@
 """Belief propagation: modules (B) and (C) of the paper's circuit."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from treebp._checks import float_array, is_score
+from treebp._checks import float_array, is_score, whole_number
 from treebp._types import FloatArray
 from treebp.bp.beliefs import Beliefs
 from treebp.bp.edge_run import EdgeRun
-from treebp.bp.factor_graph import FactorGraph
+from treebp.bp.factor_graph import CompiledGraph, FactorGraph
 from treebp.bp.factor_handle import Factor
 from treebp.bp.graph import Graph
 from treebp.bp.group_run import GroupRun
@@ -18,7 +19,7 @@ from treebp.bp.schedule import GroupPlan, Schedule, plan
 
 
 def propagate(
-    graph: FactorGraph | Graph,
+    graph: FactorGraph | CompiledGraph | Graph,
     *,
     iterations: int,
     schedule: Schedule = "serial",
@@ -31,7 +32,8 @@ def propagate(
     """Send messages (eq. 4 and 5) and return the beliefs (eq. 6 and 7) that follow from the last ones.
 
     Args:
-        graph: variables and factors. A `FactorGraph` is compiled on the first run, and again only after it has changed.
+        graph: variables and factors. A `FactorGraph` is compiled on the first run, and again only after it has changed;
+            what is added while a run goes on is not in it. `Beliefs.graph` is a graph as it was.
         iterations: how often each message is sent, at most.
         schedule: "serial" sends from the leaves of a spanning tree to its root and back; the root is the
             structured factor with most variables. One iteration is exact on an acyclic graph. "parallel"
@@ -60,14 +62,13 @@ def propagate(
         array([-0.091,  0.091])
 
     """
-    if iterations < 1:
-        raise ValueError(f"iterations = {iterations}: at least one expected")
+    iterations = whole_number(iterations, "iterations", 1)
     if not 0.0 <= damping < 1.0:
         raise ValueError(f"damping = {damping}: at least 0 and less than 1 expected")
     if tolerance is not None and not tolerance >= 0.0:
         raise ValueError(f"tolerance = {tolerance}: at least 0 expected")
-    compiled = graph.compile() if isinstance(graph, FactorGraph) else None
-    groups = graph if isinstance(graph, Graph) else graph.compile().graph
+    fixed = graph.compile() if isinstance(graph, FactorGraph) else graph
+    compiled, groups = (None, fixed) if isinstance(fixed, Graph) else (fixed, fixed.graph)
     if compiled is not None and (potentials is None or isinstance(potentials, Mapping)):
         flat = compiled.potentials(potentials)
     else:
@@ -80,7 +81,18 @@ def propagate(
     else:
         outcome = EdgeRun(groups, flat, senders, options).run(steps, iterations)
     converged = tolerance is not None and bool(outcome.residuals[-1] < tolerance)
-    return Beliefs(outcome, flat, compiled, converged)
+    again = partial(
+        propagate,
+        fixed,
+        iterations=iterations,
+        schedule=schedule,
+        damping=damping,
+        tolerance=tolerance,
+        potentials=flat,
+        gradient=gradient,
+        watch=watch,
+    )
+    return Beliefs(outcome, flat, compiled, converged, again)
 
 
 def _flat(graph: Graph, potentials: Mapping[Factor, ArrayLike] | Sequence[ArrayLike] | None) -> list[FloatArray]:
@@ -89,11 +101,10 @@ def _flat(graph: Graph, potentials: Mapping[Factor, ArrayLike] | Sequence[ArrayL
         raise ValueError(f"potentials: an array for each of {len(graph.groups)} groups expected")
     flat = []
     for number, (group, given) in enumerate(zip(graph.groups, potentials, strict=True)):
-        own = np.asarray(given, dtype=np.float64)
         if graph.trusted:
-            flat.append(own)
+            flat.append(np.asarray(given, dtype=np.float64))
             continue
-        own = own if own.flags.c_contiguous else float_array(own, f"group {number}")
+        own = float_array(given, f"group {number}")
         if own.shape != (group.potentials,):
             raise ValueError(f"group {number}: log-potentials of shape {own.shape}, expected ({group.potentials},)")
         if len(own) and not -np.inf < own.min() + own.max() < np.inf and not is_score(own).all():

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from treebp._checks import float_array, integer_array, whole_number
 from treebp._types import FloatArray, IntArray
 from treebp.hypergraphs._charts import EdgeGroups, Spans, beyond, splits
 from treebp.hypergraphs.hypergraph import Hypergraph
@@ -20,7 +21,7 @@ class TiedHypergraph(NamedTuple):
 
     def log_weights(self, scores: ArrayLike) -> FloatArray:
         """Look up each edge's log-weight in the score array."""
-        flat = np.asarray(scores, dtype=np.float64).ravel()
+        flat = float_array(scores, "scores").ravel()
         return np.where(self.tie >= 0, flat[self.tie], 0.0)
 
     def collect(self, per_edge: FloatArray, shape: tuple[int, ...]) -> FloatArray:
@@ -54,7 +55,7 @@ def eisner(n: int, *, single_root: bool) -> TiedHypergraph:
         7.0
 
     """
-    _at_least_one("n", n)
+    whole_number(n, "n", 1)
     size = n + 1
     joined, to_right, to_left, right, left = range(5)
     node = Spans(size, kinds=5)
@@ -93,7 +94,7 @@ def grandparent_model0(n: int, *, single_root: bool) -> TiedHypergraph:
         12.0
 
     """
-    _at_least_one("n", n)
+    whole_number(n, "n", 1)
     size = n + 1
     spans = Spans(n, kinds=4 * size)
     to_right, to_left, right, left = (kind * size for kind in range(4))
@@ -146,9 +147,9 @@ def cnf_chart(n: int, rules: ArrayLike, *, symbols: int, start: int = 0) -> Cons
         1.6094379124341003
 
     """
-    _at_least_one("n", n)
-    _at_least_one("symbols", symbols)
-    grammar = np.asarray(rules, dtype=np.int64).reshape(-1, 3)
+    whole_number(n, "n", 1)
+    whole_number(symbols, "symbols", 1)
+    grammar = integer_array(rules, "rules").reshape(-1, 3)
     unknown = ((grammar < 0) | (grammar >= symbols)).any(axis=1)
     if unknown.any():
         first = int(np.argmax(unknown))
@@ -186,8 +187,8 @@ def hmm_trellis(length: int, states: int) -> TiedHypergraph:
         8.0
 
     """
-    _at_least_one("length", length)
-    _at_least_one("states", states)
+    whole_number(length, "length", 1)
+    whole_number(states, "states", 1)
     edges = EdgeGroups()
     first = np.arange(states)
     edges.add(first, tie=first)
@@ -217,8 +218,8 @@ def itg(source_length: int, target_length: int) -> TiedHypergraph:
         7.0
 
     """
-    _at_least_one("source_length", source_length)
-    _at_least_one("target_length", target_length)
+    whole_number(source_length, "source_length", 1)
+    whole_number(target_length, "target_length", 1)
     n, m = source_length, target_length
     link, straight, inverted, block = range(4)
     # Source spans a..b and target spans c..d between positions, short ones first, four kinds of node for
@@ -265,8 +266,3 @@ def itg(source_length: int, target_length: int) -> TiedHypergraph:
     for kind in (link, straight):
         edges.add(node(inverted, a, b, c, d), node(kind, a, p, q, d), node(block, p, b, c, q))
     return TiedHypergraph(*edges.build(goal + 1))
-
-
-def _at_least_one(name: str, value: int) -> None:
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, not {value}")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from treebp._types import FloatArray, IntArray
+from treebp._checks import float_array, integer_array, random_generator, read_only, whole_number
+from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.hypergraphs.inside_outside import Arithmetic, InsideOutside
 from treebp.kernels import derivations as kernels
 
@@ -41,6 +43,8 @@ class Hypergraph:
         offsets: (edges + 1,) hyperedge e has the antecedents `tails[offsets[e]:offsets[e + 1]]`.
         root: the goal, by default the last node.
 
+    Attributes are those, the arrays read-only; `edges` is the number of hyperedges.
+
     Raises:
         ValueError: arrays that do not fit together, a node out of range, or an antecedent that does not come
             before its head (so also every cycle).
@@ -62,11 +66,10 @@ class Hypergraph:
     def __init__(
         self, nodes: int, heads: ArrayLike, tails: ArrayLike, offsets: ArrayLike, *, root: int | None = None
     ) -> None:
-        self.nodes = nodes
+        self.nodes = whole_number(nodes, "nodes", 0)
         self.root = nodes - 1 if root is None else root
-        self.heads = _integers("heads", heads)
-        self.tails = _integers("tails", tails)
-        self.offsets = _integers("offsets", offsets)
+        given = _integers("heads", heads), _integers("tails", tails), _integers("offsets", offsets)
+        self.heads, self.tails, self.offsets = map(read_only, given)
         self.edges = len(self.heads)
         if not 0 <= self.root < nodes:
             raise ValueError(f"the root, node {self.root}, is not among the {nodes} nodes")
@@ -97,7 +100,7 @@ class Hypergraph:
                 raise ValueError(f"edge {edge} ({self.describe(edge)}) {problem}")
         incoming = np.argsort(self.heads, kind="stable")
         first_edge = np.searchsorted(self.heads[incoming], np.arange(nodes + 1))
-        self.structure = (first_edge, incoming, self.offsets, self.tails)
+        self.structure = (first_edge, incoming, given[2], given[1])  # as kernels have it: their own arrays
 
     def describe(self, edge: int) -> str:
         """Write a hyperedge as its antecedents and head."""
@@ -132,7 +135,7 @@ class Hypergraph:
         elif arithmetic == "log":
             values = self._log_weights(weights)
         elif arithmetic == "signed-log":
-            pair = np.asarray(weights, dtype=np.float64)
+            pair = float_array(weights, "weights")
             if pair.shape != (2, self.edges):
                 raise ValueError(f"signed-log weights have shape {pair.shape}, expected (2, {self.edges})")
             sign, values = pair[0].copy(), self._log_weights(pair[1])
@@ -156,9 +159,9 @@ class Hypergraph:
             [-2.0, -3.0, -3.0, -4.0]
 
         """
-        if k < 1:
-            raise ValueError(f"k must be at least 1, not {k}")
-        count, score, edge, rank = kernels.kbest(self._log_weights(log_weights), k, *self.structure)
+        count, score, edge, rank = kernels.kbest(
+            self._log_weights(log_weights), whole_number(k, "k", 1), *self.structure
+        )
         if count[self.root] == 0:
             raise ValueError(f"the root, node {self.root}, has no derivation")
         derivations = []
@@ -176,15 +179,14 @@ class Hypergraph:
 
     def sample(self, log_weights: ArrayLike, k: int, rng: np.random.Generator) -> list[Derivation]:
         """Draw k derivations independently, each with probability proportional to its weight."""
-        if k < 0:
-            raise ValueError(f"the number of samples must not be negative, not {k}")
+        k, rng = whole_number(k, "k", 0), random_generator(rng)
         weights = self._log_weights(log_weights)
         result = self.inside_outside(weights, "log")
         drawn, bounds = kernels.sample(rng, k, result.inside, result.edge_inside, self.root, *self.structure)
         return [Derivation(edges, float(weights[edges].sum())) for edges in np.split(drawn, bounds[1:-1])[:k]]
 
     def _per_edge(self, name: str, values: ArrayLike) -> FloatArray:
-        array = np.ascontiguousarray(values, dtype=np.float64)
+        array = float_array(values, name)
         if array.shape != (self.edges,):
             raise ValueError(f"{name} have shape {array.shape}, expected one per edge: ({self.edges},)")
         return array
@@ -194,7 +196,7 @@ class Hypergraph:
         self._refuse("a log-weight that is NaN or +inf", ~(log_weights < np.inf))
         return log_weights
 
-    def _refuse(self, problem: str, wrong: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> None:
+    def _refuse(self, problem: str, wrong: BoolArray) -> None:
         if wrong.any():
             edge = int(np.argmax(wrong))
             raise ValueError(f"edge {edge} ({self.describe(edge)}) has {problem}")
@@ -221,6 +223,10 @@ class HypergraphBuilder:
         self._tails: list[int] = []
         self._offsets = [0]
 
+    def __copy__(self) -> HypergraphBuilder:
+        """A builder with the same nodes and hyperedges; what is added to either later is not in the other."""
+        return deepcopy(self)
+
     def add_node(self) -> int:
         """Add a node, to be derived from nodes added before; returns its number."""
         self._nodes += 1
@@ -239,7 +245,7 @@ class HypergraphBuilder:
 
 
 def _integers(name: str, values: ArrayLike) -> IntArray:
-    array = np.asarray(values)
-    if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
+    array = integer_array(values, name)  # a copy: kernels trust what was checked once
+    if array.ndim != 1:
         raise ValueError(f"{name} must be a one-dimensional array of integers")
-    return np.array(array, dtype=np.int64)  # a copy: kernels trust what was checked once
+    return array

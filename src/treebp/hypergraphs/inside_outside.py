@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from treebp._checks import float_array, read_only
 from treebp._types import FloatArray
 from treebp.kernels import hypergraph as kernels
 
@@ -39,7 +40,7 @@ class Adjoints(NamedTuple):
 class InsideOutside:
     """Insides, outsides and marginals of one hypergraph under one set of weights.
 
-    Made by `Hypergraph.inside_outside`. What is not asked for is not computed.
+    Made by `Hypergraph.inside_outside`. What is not asked for is not computed. All arrays are read-only.
 
     Attributes:
         inside: (nodes,) the sum over each node's derivations; its logarithm unless the arithmetic is "real".
@@ -64,15 +65,17 @@ class InsideOutside:
         self._weights = weights
         root = hypergraph.root
         if arithmetic == "real":
-            self.inside = kernels.inside_real(weights, *hypergraph.structure)
-            self.inside_sign = np.where(self.inside < 0, -1.0, 1.0)
+            self._inside = kernels.inside_real(weights, *hypergraph.structure)
+            self._inside_sign = np.where(self._inside < 0, -1.0, 1.0)
             with np.errstate(divide="ignore"):
-                self.log_partition = float(np.log(np.abs(self.inside[root])))
+                self.log_partition = float(np.log(np.abs(self._inside[root])))
         else:
-            self.inside_sign, self.inside, self._edge_sign, self.edge_inside = kernels.inside_log(
+            self._inside_sign, self._inside, self._edge_sign, self._edge_inside = kernels.inside_log(
                 sign, weights, *hypergraph.structure
             )
-            self.log_partition = float(self.inside[root])
+            self.edge_inside = read_only(self._edge_inside)
+            self.log_partition = float(self._inside[root])
+        self.inside, self.inside_sign = read_only(self._inside), read_only(self._inside_sign)
         self.partition_sign = float(self.inside_sign[root])
         if self.log_partition == -np.inf:
             hint = " (or it underflows: try log arithmetic)" if arithmetic == "real" else ""
@@ -84,10 +87,10 @@ class InsideOutside:
         """Signs and values of the outsides, and the edge marginals."""
         graph = self.hypergraph
         if self.arithmetic == "real":
-            alpha, edges = kernels.outside_real(self._weights, self.inside, graph.root, *graph.structure)
+            alpha, edges = kernels.outside_real(self._weights, self._inside, graph.root, *graph.structure)
             return np.where(alpha < 0, -1.0, 1.0), alpha, edges
         alpha_sign, alpha = kernels.outside_log(
-            self._weights, self.inside_sign, self.inside, self._edge_sign, graph.root, *graph.structure
+            self._weights, self._inside_sign, self._inside, self._edge_sign, graph.root, *graph.structure
         )
         edges = np.exp(self.edge_inside + alpha[graph.heads] - self.log_partition)
         return alpha_sign, alpha, edges * self._edge_sign * alpha_sign[graph.heads] * self.partition_sign
@@ -95,12 +98,12 @@ class InsideOutside:
     @property
     def outside(self) -> FloatArray:
         """(nodes,) the sum over each node's contexts within the root; its logarithm unless "real"."""
-        return self._outside[1]
+        return read_only(self._outside[1])
 
     @property
     def outside_sign(self) -> FloatArray:
         """(nodes,) +1 or -1, the sign of that sum."""
-        return self._outside[0]
+        return read_only(self._outside[0])
 
     @cached_property
     def node_marginals(self) -> FloatArray:
@@ -111,14 +114,14 @@ class InsideOutside:
             sign = self.outside_sign * self.inside_sign * self.partition_sign
             marginals = sign * np.exp(self.outside + self.inside - self.log_partition)
         self._refuse_overflow(marginals, "marginal of node")
-        return marginals
+        return read_only(marginals)
 
     @cached_property
     def edge_marginals(self) -> FloatArray:
         """(edges,) how often each hyperedge is expected in a derivation of the root."""
         marginals = self._outside[2]
         self._refuse_overflow(marginals, "marginal of edge")
-        return marginals
+        return read_only(marginals)
 
     def backward(self, node_adjoint: FloatArray | None = None, edge_adjoint: FloatArray | None = None) -> Adjoints:
         """Back-propagate from the marginals to the weights (section 3.5 of the paper).
@@ -142,9 +145,8 @@ class InsideOutside:
                 node_adjoint,
                 edge_adjoint,
                 self._weights,
-                self.inside,
-                self.outside,
-                self.edge_marginals,
+                self._inside,
+                *self._outside[1:],
                 graph.root,
                 *graph.structure,
             )
@@ -153,12 +155,11 @@ class InsideOutside:
                 node_adjoint * self.node_marginals,
                 edge_adjoint * self.edge_marginals,
                 self._weights,
-                self.inside_sign,
-                self.inside,
+                self._inside_sign,
+                self._inside,
                 self._edge_sign,
-                self.edge_inside,
-                self.outside_sign,
-                self.outside,
+                self._edge_inside,
+                *self._outside[:2],
                 graph.root,
                 *graph.structure,
             )
@@ -183,7 +184,7 @@ def _adjoint(name: str, values: FloatArray | None, size: int) -> FloatArray:
     """Copy an adjoint, or make one of zeros, so that it may be changed."""
     if values is None:
         return np.zeros(size)
-    adjoint = np.array(values, dtype=np.float64)
+    adjoint = float_array(values, name)
     if adjoint.shape != (size,):
         raise ValueError(f"{name} has shape {adjoint.shape}, expected ({size},)")
     if not np.isfinite(adjoint).all():

@@ -13,60 +13,159 @@ modifier, so this rescales all trees alike); whether the partition then stayed i
 Indices are unsigned throughout: Numba then leaves out the test for negative ones and the loops vectorise.
 """
 
+import math
+from typing import TypeAlias
+
 import numpy as np
 
 from treebp._types import FloatArray
-from treebp.kernels._jit import summing_kernel
+from treebp.kernels._jit import inlined, kernel, summing_kernel
 
+Index: TypeAlias = int | np.uint64
 CHARTS = 9
 RIGHT, LEFT, ARC_RIGHT, ARC_LEFT, PAIR, OUT_PAIR, OUT_RIGHT, OUT_LEFT, OUT_ARC = range(CHARTS)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
+_FAINTEST = 1e-290  # what is smaller may have lost digits to underflow
+LONGEST = 300  # of more positions there may be too many trees to count: these are rescaled at once
+
+
+@inlined
+def _inside_until(weights: FloatArray, j: Index, first: Index, charts: FloatArray, whether: bool) -> None:
+    """Fill the inside charts for the spans that end at j, after those that end before it.
+
+    If only asked `whether` there is anything to sum, which cannot underflow, any sum counts as one.
+    """
+    right, left = charts[RIGHT], charts[LEFT]
+    arc_right, arc_left, pair = charts[ARC_RIGHT], charts[ARC_LEFT], charts[PAIR]
+    right[j, j] = 1.0
+    left[j, j] = 1.0
+    for width in range(_ONE, j - first + _ONE):
+        i = j - width
+        split = left[j, i + _ONE]
+        to_right = 0.0
+        to_left = 0.0
+        for k in range(i + _ONE, j):
+            split += right[i, k] * left[j, k + _ONE]
+            to_right += arc_right[i, k] * right[j, k]
+            to_left += left[i, k] * arc_left[j, k]
+        if whether:
+            split = min(split, 1.0)
+        rightward = split * weights[i, j]
+        leftward = split * weights[j, i]
+        to_right += rightward
+        to_left += leftward
+        if whether:
+            to_right, to_left = min(to_right, 1.0), min(to_left, 1.0)
+        pair[i, j] = split
+        arc_right[i, j] = rightward
+        arc_right[j, i] = rightward
+        arc_left[i, j] = leftward
+        arc_left[j, i] = leftward
+        right[i, j] = to_right
+        right[j, i] = to_right
+        left[i, j] = to_left
+        left[j, i] = to_left
+
+
+@inlined
+def _partition_until(weights: FloatArray, j: Index, single_root: bool, charts: FloatArray) -> float:
+    """The partition of the trees over positions 0..j."""
+    if not single_root:
+        return charts[RIGHT, _ZERO, j]
+    partition = 0.0
+    for k in range(_ONE, j + _ONE):
+        partition += weights[_ZERO, k] * charts[LEFT, _ONE, k] * charts[RIGHT, k, j]
+    return partition
 
 
 @summing_kernel
 def inside(weights: FloatArray, size: int, single_root: bool, charts: FloatArray) -> float:
     """Fill the inside charts for positions 0..size-1 and return the partition."""
-    right, left = charts[RIGHT], charts[LEFT]
-    arc_right, arc_left, pair = charts[ARC_RIGHT], charts[ARC_LEFT], charts[PAIR]
     first = _ONE if single_root else _ZERO
     end = np.uint64(size)
     for j in range(first, end):
-        right[j, j] = 1.0
-        left[j, j] = 1.0
-        for width in range(_ONE, j - first + _ONE):
-            i = j - width
-            split = left[j, i + _ONE]
-            to_right = 0.0
-            to_left = 0.0
-            for k in range(i + _ONE, j):
-                split += right[i, k] * left[j, k + _ONE]
-                to_right += arc_right[i, k] * right[j, k]
-                to_left += left[i, k] * arc_left[j, k]
-            rightward = split * weights[i, j]
-            leftward = split * weights[j, i]
-            to_right += rightward
-            to_left += leftward
-            pair[i, j] = split
-            arc_right[i, j] = rightward
-            arc_right[j, i] = rightward
-            arc_left[i, j] = leftward
-            arc_left[j, i] = leftward
-            right[i, j] = to_right
-            right[j, i] = to_right
-            left[i, j] = to_left
-            left[j, i] = to_left
+        _inside_until(weights, j, first, charts, False)
+    return _partition_until(weights, end - _ONE, single_root, charts)
+
+
+@summing_kernel
+def scaled_inside(weights: FloatArray, size: int, single_root: bool, charts: FloatArray, tops: FloatArray) -> float:
+    """The same where the partition is out of range: return 1, or NaN where it cannot be done so.
+
+    The weights of each modifier are multiplied by what makes the partition of all trees up to it one, and the logarithm
+    of that is taken off its `tops`. So an item over a span is measured by the trees up to its ends, however long the
+    sentence: what grows with each word, or fades, does so for both.
+    """
+    first = _ONE if single_root else _ZERO
+    end = np.uint64(size)
     last = end - _ONE
-    if not single_root:
-        return right[_ZERO, last]
-    partition = 0.0
-    for k in range(_ONE, end):
-        partition += weights[_ZERO, k] * left[_ONE, k] * right[k, last]
-    return partition
+    for j in range(first, end):
+        _inside_until(weights, j, first, charts, False)
+        partition = _partition_until(weights, j, single_root, charts)
+        if j == _ZERO or (partition == 0.0 and j < last):  # no tree ends here; the next one counts for both
+            continue
+        if not _FAINTEST < partition < 1.0 / _FAINTEST:
+            return math.nan
+        scale = 1.0 / partition
+        tops[j] += math.log(partition)
+        for head in range(end):
+            weight = weights[head, j]
+            if weight > _FAINTEST and weight * scale <= _FAINTEST:
+                return math.nan
+            weights[head, j] = weight * scale
+        for i in range(first, j):  # each of these has one arc into j
+            charts[ARC_RIGHT, i, j] *= scale
+            charts[ARC_RIGHT, j, i] = charts[ARC_RIGHT, i, j]
+            charts[RIGHT, i, j] *= scale
+            charts[RIGHT, j, i] = charts[RIGHT, i, j]
+    return 1.0
+
+
+@kernel
+def largest_item(size: int, single_root: bool, charts: FloatArray, gains: FloatArray) -> float:
+    """The largest number in the charts that `inside` and `outside` have filled, and among the gains; NaN if one is.
+
+    A product that underflows is off by less than e^-744. The trees' share in it is that times what stands beside it,
+    inside or outside, so of weight times gain no more than n^3 e^-744 times this is lost.
+    """
+    largest = 1.0
+    for chart in range(CHARTS):
+        for i in range(1 if single_root else 0, size):
+            for j in range(i + 1, size):
+                largest = np.maximum(largest, charts[chart, i, j])
+    for i in range(size):
+        for j in range(1, size):
+            largest = np.maximum(largest, gains[i, j])
+            if 1 <= j < i:
+                largest = np.maximum(largest, charts[OUT_ARC, i, j])
+    return largest
+
+
+@summing_kernel
+def possible_arcs(weights: FloatArray, size: int, single_root: bool) -> FloatArray:
+    """A matrix that is one for the arcs which are in some tree of arcs that have a weight, and zero for others."""
+    charts = np.empty((CHARTS, size, size))
+    ones, gains = np.empty((size, size)), np.empty((size, size))
+    for head in range(size):
+        for modifier in range(size):
+            ones[head, modifier] = 1.0 if weights[head, modifier] > 0.0 else 0.0
+    first = _ONE if single_root else _ZERO
+    for j in range(first, np.uint64(size)):
+        _inside_until(ones, j, first, charts, True)
+    _outside(ones, size, single_root, charts, gains, True)
+    return ones * np.minimum(gains, 1.0)
 
 
 @summing_kernel
 def outside(weights: FloatArray, size: int, single_root: bool, charts: FloatArray, gains: FloatArray) -> None:
     """Fill the outside charts after `inside`, and `gains[head, modifier]` = d partition / d weight."""
+    _outside(weights, size, single_root, charts, gains, False)
+
+
+@inlined
+def _outside(
+    weights: FloatArray, size: int, single_root: bool, charts: FloatArray, gains: FloatArray, whether: bool
+) -> None:
     right, left = charts[RIGHT], charts[LEFT]
     arc_right, arc_left, pair = charts[ARC_RIGHT], charts[ARC_LEFT], charts[PAIR]
     out_pair, out_right, out_left = charts[OUT_PAIR], charts[OUT_RIGHT], charts[OUT_LEFT]
@@ -96,8 +195,12 @@ def outside(weights: FloatArray, size: int, single_root: bool, charts: FloatArra
                 out_l += out_pair[j, k] * right[i - _ONE, k]
                 out_al += out_left[j, k] * left[i, k]
                 out_r += out_right[j, k] * arc_right[i, k]
+            if whether:
+                out_r, out_l = min(out_r, 1.0), min(out_l, 1.0)
             out_ar += out_r
             out_al += out_l
+            if whether:
+                out_ar, out_al = min(out_ar, 1.0), min(out_al, 1.0)
             share = weights[i, j] * out_ar + weights[j, i] * out_al
             out_right[i, j] = out_r
             out_right[j, i] = out_r

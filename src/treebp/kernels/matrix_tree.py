@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from treebp._types import FloatArray
-from treebp.kernels._jit import kernel
+from treebp.kernels._jit import kernel, summing_kernel
 
 _TINY, _HUGE = 1e-280, 1e280  # a pivot outside may have lost mass to underflow, or be about to overflow
 _BLOCK = 8  # each entry of what remains is then loaded and stored an eighth as often
@@ -62,7 +62,7 @@ def sweep(weights: FloatArray, size: int, single_root: bool, matrix: FloatArray)
         # The block's rows are final now, and all that the other rows need: their own entries in it, times these rows.
         for other in range(size):
             if other < start or other >= end:
-                _add_rows(matrix, matrix, start, end, size, True, matrix, other)
+                _add_block(matrix, other, start, end, size)
     if single_root:
         if not _TINY < matrix[0, stop] < _HUGE:
             return math.nan
@@ -71,42 +71,59 @@ def sweep(weights: FloatArray, size: int, single_root: bool, matrix: FloatArray)
 
 
 @kernel
-def _add_rows(
-    left: FloatArray, right: FloatArray, begin: int, end: int, size: int, sweeping: bool, out: FloatArray, row: int
-) -> None:
-    """Add `left[row, begin:end] @ right[begin:end, 1:size]`, at most a block, to `out[row, 1:size]`.
+def _add_block(matrix: FloatArray, row: int, begin: int, end: int, size: int) -> None:
+    """Take the entries in a block's columns out of a row, and add them times the block's rows to it.
 
-    When `sweeping`, the factors themselves are taken out of the row first. Rows that are missing to a block are the
-    last one, times zero. Unsigned indices let the loop vectorise.
+    Rows that are missing to a block are the last one, times zero. Unsigned indices let the loop vectorise.
     """
     i, m0, highest = np.uint64(row), np.uint64(begin), np.uint64(end - 1)
     m1, m2 = min(m0 + _ONE, highest), min(m0 + np.uint64(2), highest)
     m3, m4 = min(m0 + np.uint64(3), highest), min(m0 + np.uint64(4), highest)
     m5, m6 = min(m0 + np.uint64(5), highest), min(m0 + np.uint64(6), highest)
     m7 = min(m0 + np.uint64(7), highest)
-    a = left[i, m0]
-    b = left[i, m1] if m1 > m0 else 0.0
-    c = left[i, m2] if m2 > m1 else 0.0
-    d = left[i, m3] if m3 > m2 else 0.0
-    e = left[i, m4] if m4 > m3 else 0.0
-    f = left[i, m5] if m5 > m4 else 0.0
-    g = left[i, m6] if m6 > m5 else 0.0
-    h = left[i, m7] if m7 > m6 else 0.0
-    if sweeping:
-        for k in range(m0, highest + _ONE):
-            out[i, k] = 0.0
+    a = matrix[i, m0]
+    b = matrix[i, m1] if m1 > m0 else 0.0
+    c = matrix[i, m2] if m2 > m1 else 0.0
+    d = matrix[i, m3] if m3 > m2 else 0.0
+    e = matrix[i, m4] if m4 > m3 else 0.0
+    f = matrix[i, m5] if m5 > m4 else 0.0
+    g = matrix[i, m6] if m6 > m5 else 0.0
+    h = matrix[i, m7] if m7 > m6 else 0.0
+    for k in range(m0, highest + _ONE):
+        matrix[i, k] = 0.0
     for k in range(_ONE, np.uint64(size)):
-        out[i, k] += ((a * right[m0, k] + b * right[m1, k]) + (c * right[m2, k] + d * right[m3, k])) + (
-            (e * right[m4, k] + f * right[m5, k]) + (g * right[m6, k] + h * right[m7, k])
+        matrix[i, k] += ((a * matrix[m0, k] + b * matrix[m1, k]) + (c * matrix[m2, k] + d * matrix[m3, k])) + (
+            (e * matrix[m4, k] + f * matrix[m5, k]) + (g * matrix[m6, k] + h * matrix[m7, k])
         )
 
 
-@kernel
-def _add_product(left: FloatArray, right: FloatArray, stop: int, size: int, out: FloatArray) -> None:
-    """Add `left[i, 1:stop] @ right[1:stop, 1:size]` to `out[i, 1:size]` for all i below `stop`."""
-    for i in range(stop):
-        for start in range(1, stop, _BLOCK):
-            _add_rows(left, right, start, min(start + _BLOCK, stop), size, False, out, i)
+@summing_kernel
+def _multiply(left: FloatArray, right: FloatArray, rows: int, columns: int, stop: int, out: FloatArray) -> None:
+    """Write the dot products of `left[i, 1:stop]` and `right[k, 1:stop]`, below `rows` and `columns`, to `out[i, k]`.
+
+    Two rows and four columns at a time: each number loaded is used several times. Those that are missing are the last
+    one once more.
+    """
+    low, high, wide = np.uint64(rows - 1), np.uint64(columns - 1), np.uint64(stop)
+    for row in range(0, rows, 2):
+        i = np.uint64(row)
+        j = min(i + _ONE, low)
+        for column in range(0, columns, 4):
+            a = np.uint64(column)
+            b, c, d = min(a + _ONE, high), min(a + np.uint64(2), high), min(a + np.uint64(3), high)
+            ia, ib, ic, id_, ja, jb, jc, jd = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            for m in range(_ONE, wide):
+                x, y = left[i, m], left[j, m]
+                ia += x * right[a, m]
+                ib += x * right[b, m]
+                ic += x * right[c, m]
+                id_ += x * right[d, m]
+                ja += y * right[a, m]
+                jb += y * right[b, m]
+                jc += y * right[c, m]
+                jd += y * right[d, m]
+            out[i, a], out[i, b], out[i, c], out[i, d] = ia, ib, ic, id_
+            out[j, a], out[j, b], out[j, c], out[j, d] = ja, jb, jc, jd
 
 
 @kernel
@@ -169,7 +186,7 @@ def sweep_tangent(change: FloatArray, size: int, single_root: bool, matrix: Floa
     `single_root`, the last word's column of the swept matrix extend B on either side.
     """
     stop = size - 1 if single_root else size
-    e, x = np.zeros((size, size)), np.zeros((size, size))
+    e, x = np.zeros((size, size)), np.empty((size, size))
     degrees = np.zeros(size)
     for head in range(size):
         counts = 0.0 if head == 0 and single_root else 1.0
@@ -178,12 +195,16 @@ def sweep_tangent(change: FloatArray, size: int, single_root: bool, matrix: Floa
             degrees[modifier] += counts * change[head, modifier]
     for modifier in range(1, size):
         e[modifier, modifier] -= degrees[modifier]
+    columns = matrix[:size, :size].T.copy()
+    _multiply(columns, e, size, stop, stop, x)  # x[k, i] = (E B)[i, k], as the second product wants it
     if single_root:
-        x[:, stop] = e[:, stop]
-    _add_product(e, matrix, stop, size, x)
-    d_matrix[:size, :size] = 0.0
-    d_matrix[0, :size] = x[0]
-    _add_product(matrix, x, stop, size, d_matrix)
+        x[stop, :stop] += e[:stop, stop]
+    _multiply(matrix, x, stop, size, stop, d_matrix)
+    for k in range(size):
+        d_matrix[0, k] += x[k, 0]
+        d_matrix[k, 0] = 0.0
+        if single_root:
+            d_matrix[stop, k] = 0.0
     slope = d_matrix[0, stop] / matrix[0, stop] if single_root else 0.0
     for word in range(1, stop):
         slope -= x[word, word]

@@ -10,6 +10,8 @@ from treebp.kernels._jit import kernel
 from treebp.kernels.arc_weights import arc_weights, marginals_from_logs, nothing_lost, product_from_logs
 from treebp.kernels.log_eisner import log_gains
 
+_LARGEST = 1e250  # beside a partition of one, items up to this lose nothing that matters: see `eisner.largest_item`
+
 
 @kernel
 def in_range(partition: float, weights: FloatArray, size: int) -> bool:
@@ -18,10 +20,42 @@ def in_range(partition: float, weights: FloatArray, size: int) -> bool:
 
 
 @kernel
+def _sums(
+    weights: FloatArray, size: int, single_root: bool, charts: FloatArray, gains: FloatArray
+) -> tuple[float, float]:
+    """Fill charts and gains; return the partition, and the logarithm of what it was before the weights were rescaled.
+
+    Both are NaN where real arithmetic will not do.
+    """
+    partition, offset, trusted = math.nan, 0.0, False
+    if size <= eisner.LONGEST:
+        partition = eisner.inside(weights, size, single_root, charts)
+        trusted = in_range(partition, weights, size)
+    if not trusted:
+        tops = np.zeros(size)
+        partition = eisner.scaled_inside(weights, size, single_root, charts, tops)
+        offset = tops.sum()
+        if math.isnan(partition):
+            return math.nan, math.nan
+    eisner.outside(weights, size, single_root, charts, gains)
+    if not trusted and not eisner.largest_item(size, single_root, charts, gains) < _LARGEST:
+        return math.nan, math.nan
+    return partition, offset + math.log(partition)
+
+
+@kernel
 def marginals(
-    scores: FloatArray, lengths: IntArray, single_root: bool, log_partition: FloatArray, out: FloatArray
+    scores: FloatArray,
+    lengths: IntArray,
+    single_root: bool,
+    offsets: FloatArray,
+    log_partition: FloatArray,
+    out: FloatArray,
 ) -> None:
-    """log Z and arc marginals of every sentence; log Z is -inf where a sentence has no tree."""
+    """log Z and arc marginals of every sentence; log Z is -inf where a sentence has no tree.
+
+    `offsets` are the sums of each modifier's largest score, and log Z leaves them out.
+    """
     width = scores.shape[1]
     charts = np.empty((eisner.CHARTS, width, width))
     logits, weights = np.empty((width, width)), np.empty((width, width))
@@ -29,23 +63,21 @@ def marginals(
     out[:] = 0.0
     for b in range(len(lengths)):
         size = lengths[b] + 1
-        offset = arc_weights(scores[b], size, logits, weights)
-        if offset == -math.inf:
+        offsets[b] = arc_weights(scores[b], size, logits, weights)
+        if offsets[b] == -math.inf:
             log_partition[b] = -math.inf
             continue
-        partition = eisner.inside(weights, size, single_root, charts)
-        if in_range(partition, weights, size):
-            log_partition[b] = offset + math.log(partition)
-            eisner.outside(weights, size, single_root, charts, gains)
+        partition, log_z = _sums(weights, size, single_root, charts, gains)
+        if not math.isnan(partition):
             scale = 1.0 / partition
             for head in range(size):
                 for modifier in range(1, size):
                     out[b, head, modifier] = weights[head, modifier] * gains[head, modifier] * scale
         else:
             log_z, _ = log_gains(logits, np.zeros((size, size)), size, single_root, gains, slopes)
-            log_partition[b] = offset + log_z
             if log_z > -math.inf:
                 marginals_from_logs(logits, size, log_z, gains, out[b])
+        log_partition[b] = log_z
 
 
 @kernel
@@ -60,9 +92,8 @@ def product(scores: FloatArray, direction: FloatArray, lengths: IntArray, single
     for b in range(len(lengths)):
         size = lengths[b] + 1
         arc_weights(scores[b], size, logits, weights)
-        partition = eisner.inside(weights, size, single_root, charts)
-        if in_range(partition, weights, size):
-            eisner.outside(weights, size, single_root, charts, gains)
+        partition, _ = _sums(weights, size, single_root, charts, gains)
+        if not math.isnan(partition):
             for head in range(size):
                 for modifier in range(size):
                     change[head, modifier] = weights[head, modifier] * direction[b, head, modifier]

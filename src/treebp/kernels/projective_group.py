@@ -13,28 +13,37 @@ CHARTS = eisner.CHARTS
 _FAINTEST = -600.0  # products of weights above e to this do not underflow
 _FAINT = 1e-290  # what is smaller may have lost digits to underflow
 _LARGEST = 1e250
+_LARGEST_ITEM = 1e150  # times a change of 1e100, this does not overflow
 
 
 @kernel
 def projective_gains(arcs: Arcs, single_root: bool, kept: bool, sums: Sums) -> None:
     """Fill in gains and log-partitions."""
-    matrix = 0
+    position, matrix = 0, 0
     for t in range(len(arcs.sizes)):
         size = arcs.sizes[t]
         place = matrix if kept else 0
+        tops = sums.tops[position : position + size]
         weights = sums.weights[matrix : matrix + size * size].reshape(size, size)
         gains = sums.gains[matrix : matrix + size * size].reshape(size, size)
         charts = sums.charts[CHARTS * place : CHARTS * (place + size * size)].reshape(CHARTS, size, size)
-        matrix += size * size
+        position, matrix = position + size, matrix + size * size
         sums.by_walks[t] = False
         sums.log_partitions[t] = math.nan
         if sums.lightest[t] == -math.inf:
             continue
-        partition = eisner.inside(weights, size, single_root, charts)
-        if not 0.0 < partition < _LARGEST:
-            continue
+        partition = math.nan
+        if size <= eisner.LONGEST:
+            partition = eisner.inside(weights, size, single_root, charts)
+        scaled = not 0.0 < partition < _LARGEST
+        if scaled:
+            partition = eisner.scaled_inside(weights, size, single_root, charts, tops)
+            if math.isnan(partition):
+                continue
         eisner.outside(weights, size, single_root, charts, gains)
-        if sums.lightest[t] < _FAINTEST and not _none_faint(weights, gains, size):
+        if (scaled or sums.lightest[t] < _FAINTEST) and not (
+            _none_faint(weights, gains, size) or _all_heavy(weights, gains, size, single_root, charts)
+        ):
             continue
         scale = 1.0 / partition
         for head in range(size):
@@ -67,6 +76,38 @@ def _none_faint(weights: FloatArray, gains: FloatArray, size: int) -> bool:
 
 
 @kernel
+def _all_heavy(weights: FloatArray, gains: FloatArray, size: int, single_root: bool, charts: FloatArray) -> bool:
+    """The same by what there really is beside products that underflow: see ``eisner.largest_item``.
+
+    Where a gain is zero, the arc is asked for by other means: those that are in no tree are no matter of underflow.
+    """
+    largest = eisner.largest_item(size, single_root, charts, gains)
+    lost = size**3 * math.exp(25.0 - 744.0) * largest
+    if not largest < _LARGEST_ITEM:
+        return False
+    light = False
+    for head in range(size):
+        for modifier in range(1, size):
+            weight, gain = weights[head, modifier], gains[head, modifier]
+            if weight > 0.0 and not (gain > _FAINT and weight * gain > lost):
+                if gain > 0.0:
+                    return False
+                light = True
+    return not light or _none_possible(weights, gains, size, single_root)
+
+
+@kernel
+def _none_possible(weights: FloatArray, gains: FloatArray, size: int, single_root: bool) -> bool:
+    """Whether all arcs whose gain is zero are in no tree."""
+    possible = eisner.possible_arcs(weights, size, single_root)
+    for head in range(size):
+        for modifier in range(1, size):
+            if possible[head, modifier] > 0.0 and gains[head, modifier] == 0.0:
+                return False
+    return True
+
+
+@kernel
 def projective_gains_backward(
     arcs: Arcs, single_root: bool, sums: Sums, of_gains: FloatArray, of_weights: FloatArray
 ) -> None:
@@ -91,7 +132,7 @@ def projective_gains_backward(
             head, modifier = arcs.heads[a], arcs.modifiers[a]
             if of_gains[a] != 0.0:
                 change[head, modifier] = of_gains[a] / gains[head, modifier]
-                unit = max(unit, abs(change[head, modifier]))
+                unit = max(unit, abs(change[head, modifier]) / max(weights[head, modifier], 1.0))
         unit = unit if unit > 1e100 else 1.0
         change *= 1.0 / unit
         last = size - 1

@@ -12,7 +12,7 @@ import numpy as np
 from treebp._types import FloatArray, IntArray
 from treebp.kernels._jit import kernel
 from treebp.kernels.candidates import select_heads
-from treebp.kernels.tree_queries import best_projective_tree, best_spanning_tree
+from treebp.kernels.tree_queries import best_tree
 
 
 @kernel
@@ -43,33 +43,23 @@ def arc_matrix(size: int, heads: IntArray, modifiers: IntArray, scores: FloatArr
 
 
 @kernel
-def best_projective_trees(
-    sizes: IntArray, heads: IntArray, modifiers: IntArray, starts: IntArray, scores: FloatArray, single_root: bool
+def best_trees_of_arcs(
+    sizes: IntArray,
+    heads: IntArray,
+    modifiers: IntArray,
+    starts: IntArray,
+    scores: FloatArray,
+    projective: bool,
+    single_root: bool,
 ) -> IntArray:
-    """The heads of all words in the projective trees with the highest sums of scores; there must be one for each."""
+    """The heads of all words in the trees with the highest sums of scores; there must be one for each."""
     trees = np.empty(sizes.sum() - len(sizes), np.int64)
     position, arc, word = 0, 0, 0
     for t in range(len(sizes)):
         size = sizes[t]
         end = arc + starts[position + size - 1]
         arcs = arc_matrix(size, heads[arc:end], modifiers[arc:end], scores[arc:end])
-        best_projective_tree(arcs, size, single_root, trees[word : word + size - 1])
-        position, arc, word = position + size, end, word + size - 1
-    return trees
-
-
-@kernel
-def best_spanning_trees(
-    sizes: IntArray, heads: IntArray, modifiers: IntArray, starts: IntArray, scores: FloatArray, single_root: bool
-) -> IntArray:
-    """The same for trees whose arcs may cross."""
-    trees = np.empty(sizes.sum() - len(sizes), np.int64)
-    position, arc, word = 0, 0, 0
-    for t in range(len(sizes)):
-        size = sizes[t]
-        end = arc + starts[position + size - 1]
-        arcs = arc_matrix(size, heads[arc:end], modifiers[arc:end], scores[arc:end])
-        best_spanning_tree(arcs, size, single_root, trees[word : word + size - 1])
+        best_tree(arcs, size, projective, single_root, trees[word : word + size - 1])
         position, arc, word = position + size, end, word + size - 1
     return trees
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from treebp._checks import LARGEST_SCORE
-from treebp._types import FloatArray, IntArray
+from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.kernels._jit import kernel
 from treebp.kernels.arborescence import best_arborescence
 from treebp.kernels.best_projective import best_projective
@@ -75,38 +75,54 @@ def _best_heads(arcs: FloatArray, size: int, heads: IntArray) -> float:
 
 
 @kernel
-def best_projective_tree(arcs: FloatArray, size: int, single_root: bool, heads: IntArray) -> float:
-    """Write the heads of the best projective tree of ``masked`` arcs; return its score, -inf where there is none."""
+def best_tree(arcs: FloatArray, size: int, projective: bool, single_root: bool, heads: IntArray) -> float:
+    """Write the heads of the best tree of ``masked`` arcs; return its score, -inf where there is none."""
     best = _best_heads(arcs, size, heads)
-    if best == -math.inf or is_tree(heads[: size - 1], True, single_root):
+    if best == -math.inf or is_tree(heads[: size - 1], projective, single_root):
         return best
-    return best_projective(arcs, size, single_root, heads)
-
-
-@kernel
-def best_spanning_tree(arcs: FloatArray, size: int, single_root: bool, heads: IntArray) -> float:
-    """The same for trees whose arcs may cross."""
-    best = _best_heads(arcs, size, heads)
-    if best == -math.inf or is_tree(heads[: size - 1], False, single_root):
-        return best
+    if projective:
+        return best_projective(arcs, size, single_root, heads)
     return best_arborescence(arcs, size, single_root, heads)
 
 
 @kernel
-def best_projective_trees(scores: FloatArray, lengths: IntArray, single_root: bool, heads: IntArray) -> FloatArray:
+def best_trees(
+    scores: FloatArray, lengths: IntArray, projective: bool, single_root: bool, heads: IntArray
+) -> FloatArray:
     """Write the best tree's heads of every sentence; return their scores, -inf where there is no tree."""
     best = np.empty(len(lengths))
     for b in range(len(lengths)):
         size = lengths[b] + 1
-        best[b] = best_projective_tree(masked(scores[b], size), size, single_root, heads[b])
+        best[b] = best_tree(masked(scores[b], size), size, projective, single_root, heads[b])
     return best
 
 
 @kernel
-def best_spanning_trees(scores: FloatArray, lengths: IntArray, single_root: bool, heads: IntArray) -> FloatArray:
-    """The same for trees whose arcs may cross."""
-    best = np.empty(len(lengths))
-    for b in range(len(lengths)):
-        size = lengths[b] + 1
-        best[b] = best_spanning_tree(masked(scores[b], size), size, single_root, heads[b])
+def best_other_trees(
+    arcs: FloatArray,
+    projective: bool,
+    single_root: bool,
+    heads: IntArray,
+    fixed: int,
+    refused: BoolArray,
+    trees: IntArray,
+) -> FloatArray:
+    """The best trees that differ from a tree first at each of its words from ``fixed`` on, and their scores.
+
+    ``refused``, size of each, are heads of the word ``fixed`` that are not to be used either; row w of ``trees`` is for
+    the word w, and the scores are -inf where there is no such tree.
+    """
+    size = len(arcs)
+    part, column = arcs.copy(), np.empty(size)
+    best = np.full(size - 1, -math.inf)
+    for word in range(size - 1):
+        column[:] = part[:, word + 1]
+        part[:, word + 1] = -math.inf
+        if word >= fixed:
+            for head in range(size):
+                if head != heads[word] and not (word == fixed and refused[head]):
+                    part[head, word + 1] = column[head]
+            best[word] = best_tree(part, size, projective, single_root, trees[word])
+            part[:, word + 1] = -math.inf
+        part[heads[word], word + 1] = column[heads[word]]
     return best

@@ -167,7 +167,7 @@ def _propagated(
         return dict(zip(names, flat[:-1], strict=True))  # but for the trees, which have none
 
     return Inferred(
-        beliefs.on,
+        beliefs.on.copy(),
         beliefs.changes,
         lambda: beliefs.log_partition,
         lambda: named(beliefs.group_expectations),

@@ -19,7 +19,8 @@ class Inspection:
 
     Attributes:
         parse: the sentence's tree; ``parse.sentence`` has the gold tree where there is one.
-        history: (iterations, arcs) the arcs' beliefs; no rows where inference is exact, by choice or for want of pairs.
+        history: (iterations, arcs) the arcs' beliefs; no rows where inference is exact, by choice or for want of pairs,
+            and fewer than were allowed where the tolerance was reached before.
         projective: whether the tree factor forbids arcs to cross.
         single_root: whether the tree factor allows only one word below the root.
 
@@ -51,11 +52,14 @@ class Inspection:
         (parse,) = parser.parse([sentence], threads=1)
         propagated = parser.config.inference == "bp" and any(parse.factors.values())
         iterations = parser.config.iterations if propagated else 0
-        history = np.empty((iterations, len(parse.beliefs)))
+        rows: list[FloatArray] = []
         for done in range(iterations):
             # Messages do not depend on how many iterations follow, so these are the beliefs on the way.
             (shorter,) = parser.with_iterations(done + 1).parse([sentence], threads=1)
-            history[done] = shorter.beliefs
+            if rows and shorter.residual > 0.0 and np.array_equal(shorter.beliefs, rows[-1]):
+                break  # one iteration more was allowed, and not needed
+            rows.append(shorter.beliefs)
+        history = np.array(rows).reshape(len(rows), len(parse.beliefs))
         return cls(parse, history, parser.model.projective, parser.model.single_root)
 
     @property

@@ -7,7 +7,7 @@
 import numpy as np
 
 from treebp._types import FloatArray, IntArray
-from treebp.kernels import eisner, log_eisner, nonprojective, spanning_sample
+from treebp.kernels import eisner, log_eisner, matrix_tree, spanning_sample
 from treebp.kernels.arc_weights import arc_weights
 
 # Wilson's sampler is used when it is expected to need no more steps than this per word.
@@ -45,15 +45,13 @@ def sample_with_one_root(
 def sample_below_root(scores: FloatArray, draws: IntArray, rng: np.random.Generator) -> None:
     """Non-projective trees with any number of modifiers below node 0."""
     size = len(scores)
-    logits, weights = np.empty((size, size)), np.empty((size, size))
+    logits, weights, matrix = np.empty((3, size, size))
     arc_weights(scores, size, logits, weights)
-    log_z, marginals = np.empty(1), np.empty((1, size, size))
-    nonprojective.marginals(logits[None], np.array([size - 1]), False, log_z, marginals)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        steps = (weights.sum(axis=0) * marginals[0, 0] / weights[0])[1:]
-    expected = np.nansum(steps) if (weights[0, 1:] > 0.0).all() else np.inf
+    # A word's total weight, times d log Z / d (weight of the root as its head), which the swept diagonal is.
+    swept = not np.isnan(matrix_tree.sweep(weights, size, False, matrix))
+    steps = float(weights.sum(axis=0)[1:] @ np.diagonal(matrix)[1:]) if swept else np.inf
     for heads in draws:
-        if expected < _WALK_LIMIT * size:
+        if steps < _WALK_LIMIT * size:
             spanning_sample.wilson(weights, size, rng, heads)
         else:
             spanning_sample.word_by_word(logits, size, rng, heads)

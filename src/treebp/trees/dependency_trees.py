@@ -1,14 +1,14 @@
 """Distributions over the dependency trees of a sentence."""
 
 import heapq
-from collections.abc import Callable
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from treebp._checks import float_array
-from treebp._types import AnyArray, FloatArray, IntArray
+from treebp._checks import float_array, integer_array, random_generator, read_only, whole_number
+from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
 from treebp.kernels import nonprojective, projective, tree_queries
 from treebp.trees._samples import sample_below_root, sample_projective, sample_with_one_root
 
@@ -51,13 +51,12 @@ class DependencyTrees:
         self._batched = array.ndim == 3
         self._scores = array if self._batched else array[None]
         count, width = self._scores.shape[:2]
-        self.lengths: IntArray = np.full(count, width - 1) if lengths is None else np.array(lengths)
-        if self.lengths.shape != (count,) or not np.issubdtype(self.lengths.dtype, np.integer):
+        self._lengths = np.full(count, width - 1) if lengths is None else integer_array(lengths, "lengths")
+        if self._lengths.shape != (count,):
             raise ValueError(f"lengths must be {count} integers, one per sentence")
-        self.lengths = self.lengths.astype(np.int64)
-        if count and not (self.lengths.min() >= 1 and self.lengths.max() < width):
+        if count and not (self._lengths.min() >= 1 and self._lengths.max() < width):
             raise ValueError(f"lengths must lie between 1 and {width - 1}")
-        b, head, modifier = tree_queries.first_bad_score(self._scores, self.lengths)
+        b, head, modifier = tree_queries.first_bad_score(self._scores, self._lengths)
         if b >= 0:
             where = f"sentence {b}: " if self._batched else ""
             score = self._scores[b, head, modifier]
@@ -65,78 +64,110 @@ class DependencyTrees:
 
     @property
     def scores(self) -> FloatArray:
-        """The scores as given, float64."""
-        return self._unbatch(self._scores)
+        """The scores as given, float64; read-only, as all arrays that are not made for the caller."""
+        return read_only(self._unbatched(self._scores))
+
+    @property
+    def lengths(self) -> IntArray:
+        """(batch,) the words of each sentence."""
+        return read_only(self._lengths)
 
     @cached_property
-    def _sums(self) -> tuple[FloatArray, FloatArray]:
-        log_partition = np.empty(len(self.lengths))
-        marginals = np.empty_like(self._scores)
-        family = projective if self.projective else nonprojective
-        family.marginals(self._scores, self.lengths, self.single_root, log_partition, marginals)
-        self._require_trees(log_partition)
-        return log_partition, marginals
+    def _sums(self) -> "_Sums":
+        offsets, log_partitions = np.empty((2, len(self._lengths)))
+        sums = _Sums(offsets, log_partitions, np.empty_like(self._scores), self._swept)
+        if self.projective:
+            projective.marginals(self._scores, self._lengths, self.single_root, *sums[:3])
+        else:
+            nonprojective.marginals(self._scores, self._lengths, self.single_root, *sums)
+        self._require_trees(sums.log_partitions)
+        return sums
+
+    @property
+    def _swept(self) -> nonprojective.Swept:
+        """Memory for what the backward pass need not compute again; that of projective trees keeps nothing."""
+        batch, *square = (0, 0, 0) if self.projective else self._scores.shape
+        weights, matrices = np.empty((2, batch, *square))
+        return nonprojective.Swept(weights, matrices, np.empty(batch))
 
     @property
     def log_partition(self) -> FloatArray:
         """log Z; shape () or (batch,)."""
-        return self._unbatch(self._sums[0])
+        return self._unbatched(self._sums.offsets + self._sums.log_partitions)
 
     @property
     def marginals(self) -> FloatArray:
         """`marginals[head, modifier]` = p(arc); the shape of the scores."""
-        return self._unbatch(self._sums[1])
+        return read_only(self._unbatched(self._sums.marginals))
 
     @property
     def entropy(self) -> FloatArray:
         """Entropy in nats; shape () or (batch,)."""
-        log_partition, marginals = self._sums
-        return self._unbatch(log_partition - _expectation(marginals, self._scores))
+        return self._unbatched(self._sums.log_partitions - self._expected(self._logits))
 
     def kl(self, other: "DependencyTrees") -> FloatArray:
         """KL(self || other) in nats, inf where `other` lacks a tree that self has; shape () or (batch,).
 
         `other` must allow every kind of tree that self does.
         """
-        if self._scores.shape != other._scores.shape or not np.array_equal(self.lengths, other.lengths):
+        if self._scores.shape != other._scores.shape or not np.array_equal(self._lengths, other._lengths):
             raise ValueError("kl compares distributions over sentences of the same lengths")
         if (other.projective and not self.projective) or (other.single_root and not self.single_root):
             raise ValueError("kl(other): other does not allow every kind of tree that self does")
-        log_partition, marginals = self._sums
-        difference = _expectation(marginals, self._scores) - _expectation(marginals, other._scores)
-        return self._unbatch(difference - log_partition + other._sums[0])
+        with np.errstate(invalid="ignore"):  # what neither has is not expected
+            difference = self._expected(self._logits - other._logits)
+        return self._unbatched(difference - self._sums.log_partitions + other._sums.log_partitions)
 
-    @property
-    def _best_trees(self) -> Callable[[FloatArray, IntArray, bool, IntArray], FloatArray]:
-        return tree_queries.best_projective_trees if self.projective else tree_queries.best_spanning_trees
+    @cached_property
+    def _logits(self) -> FloatArray:
+        """The scores, -inf where there is no arc, less each modifier's largest one, which `_sums.offsets` add up."""
+        logits = np.full_like(self._scores, -np.inf)
+        for b, size in enumerate((self._lengths + 1).tolist()):
+            logits[b, :size, :size] = tree_queries.masked(self._scores[b], size)
+        best = logits.max(axis=1, keepdims=True)
+        return logits - np.where(best > -np.inf, best, 0.0)
+
+    def _expected(self, values: FloatArray) -> FloatArray:
+        """The expected sum of arcs' values, infinite where one with a probability is; shape (batch,).
+
+        The marginals of a modifier sum to one, but for rounding: so the value of a probable arc goes out of all of them
+        first, lest rounding meet large values.
+        """
+        marginals = self._sums.marginals
+        values = np.where(marginals > 0.0, values, 0.0)
+        infinite = np.isinf(values).any(axis=(1, 2))
+        values[infinite] = 0.0
+        probable = np.take_along_axis(values, marginals.argmax(axis=1, keepdims=True), axis=1)
+        totals = marginals.sum(axis=1, keepdims=True)
+        shares = marginals / np.where(totals > 0.0, totals, 1.0)
+        rest = np.where(shares > 0.0, shares * (values - probable), 0.0)
+        return np.where(infinite, np.inf, probable.sum(axis=(1, 2)) + rest.sum(axis=(1, 2)))
 
     def argmax(self) -> IntArray:
         """Heads of the most probable tree; shape (n,), or (batch, width - 1) padded with -1."""
-        return self._unbatch(self._best(self._scores))
+        return self._unbatched(self._best(self._scores))
 
     def mbr(self) -> IntArray:
         """Heads of the tree with the highest expected number of correct arcs (eq. 3); shaped as `argmax`."""
         removed = self._scores == -np.inf
-        return self._unbatch(self._best(np.where(removed, -np.inf, self._sums[1])))
+        return self._unbatched(self._best(np.where(removed, -np.inf, self._sums.marginals)))
 
     def topk(self, k: int) -> tuple[IntArray, FloatArray] | list[tuple[IntArray, FloatArray]]:
         """The k best distinct trees, best first: heads (at most k, n) and scores; a list of these for a batch.
 
         Each tree found splits the rest by the first word on which they differ from it (Lawler, 1972).
         """
-        if k < 1:
-            raise ValueError(f"k must be at least 1, not {k}")
-        self._require_trees(self._sums[0])
-        found = [self._topk(b, k) for b in range(len(self.lengths))]
+        k = whole_number(k, "k", 1)
+        first = self._best(self._scores)
+        found = [self._topk(b, k, first[b]) for b in range(len(self._lengths))]
         return found if self._batched else found[0]
 
     def sample(self, k: int, rng: np.random.Generator) -> IntArray:
         """Exact independent samples: heads of shape (k, n), or (batch, k, width - 1) padded with -1."""
-        if k < 0:
-            raise ValueError(f"k must not be negative, not {k}")
-        _, marginals = self._sums
-        draws = np.full((len(self.lengths), k, self._scores.shape[1] - 1), -1)
-        for b, n in enumerate(self.lengths.tolist()):
+        k, rng = whole_number(k, "k", 0), random_generator(rng)
+        marginals = self._sums.marginals
+        draws = np.full((len(self._lengths), k, self._scores.shape[1] - 1), -1)
+        for b, n in enumerate(self._lengths.tolist()):
             scores = tree_queries.masked(self._scores[b], n + 1)
             if self.projective:
                 sample_projective(scores, self.single_root, draws[b, :, :n], rng)
@@ -144,7 +175,7 @@ class DependencyTrees:
                 sample_with_one_root(scores, marginals[b, 0, : n + 1], draws[b, :, :n], rng)
             else:
                 sample_below_root(scores, draws[b, :, :n], rng)
-        return self._unbatch(draws)
+        return self._unbatched(draws)
 
     def log_prob(self, heads: ArrayLike) -> FloatArray:
         """Log probability of trees: heads (..., n) gives shape (...); a batch takes (batch, ..., width - 1).
@@ -152,30 +183,30 @@ class DependencyTrees:
         -inf for heads with a cycle, or that break the projectivity or root convention. Raises ValueError for a head out
         of range and for a word that heads itself.
         """
-        array = np.asarray(heads)
-        if not np.issubdtype(array.dtype, np.integer):
-            raise ValueError("heads must be integers")
+        array = integer_array(heads, "heads")
         batch = array if self._batched else array[None]
         count, width = self._scores.shape[:2]
         if batch.ndim < 2 or batch.shape[0] != count or batch.shape[-1] != width - 1:
             raise ValueError(f"heads have shape {array.shape}, the trees {width - 1} words")
         log_probs = np.array([self._log_probs(b, batch[b]) for b in range(count)])
-        return self._unbatch(log_probs.reshape(batch.shape[:-1]))
+        return self._unbatched(log_probs.reshape(batch.shape[:-1]))
 
     def backward(self, adjoint: ArrayLike) -> FloatArray:
         """Vector-Jacobian product: dJ/d scores given `adjoint` = dJ/d marginals, both shaped as the scores."""
-        array = float_array(adjoint, "adjoint")
+        array = float_array(adjoint, "adjoint", copied=False)
         if array.shape != self.scores.shape:
             raise ValueError(f"the adjoint has shape {array.shape}, the marginals {self.scores.shape}")
         if not np.isfinite(array).all():
             raise ValueError("the adjoint must be finite")
-        self._require_trees(self._sums[0])
-        out = np.empty_like(self._scores)
-        family = projective if self.projective else nonprojective
-        family.product(self._scores, array.reshape(out.shape), self.lengths, self.single_root, out)
-        return self._unbatch(out)
+        sums, out = self._sums, np.empty_like(self._scores)
+        direction = array.reshape(out.shape)
+        if self.projective:
+            projective.product(self._scores, direction, self._lengths, self.single_root, out)
+        else:
+            nonprojective.product(self._scores, direction, self._lengths, self.single_root, sums.swept, out)
+        return self._unbatched(out)
 
-    def _unbatch(self, array: AnyArray) -> AnyArray:
+    def _unbatched(self, array: AnyArray) -> AnyArray:
         return array if self._batched else array[0]
 
     def _require_trees(self, log_partition: FloatArray) -> None:
@@ -183,46 +214,43 @@ class DependencyTrees:
             where = f"sentence {b}" if self._batched else "the sentence"
             kind = f"{'projective' if self.projective else 'non-projective'} tree"
             roots = " with one root word" if self.single_root else ""
-            arcs = tree_queries.masked(self._scores[b], int(self.lengths[b]) + 1)[:, 1:]
+            arcs = tree_queries.masked(self._scores[b], int(self._lengths[b]) + 1)[:, 1:]
             headless = np.flatnonzero((arcs == -np.inf).all(axis=0)) + 1
             why = f"word {headless[0]} has no possible head" if len(headless) else "too many arcs have a score of -inf"
             raise ValueError(f"{where} has no {kind}{roots}: {why}")
 
     def _best(self, scores: FloatArray) -> IntArray:
-        heads = np.full((len(self.lengths), scores.shape[1] - 1), -1)
-        self._require_trees(self._best_trees(scores, self.lengths, self.single_root, heads))
+        heads = np.full((len(self._lengths), scores.shape[1] - 1), -1)
+        best = tree_queries.best_trees(scores, self._lengths, self.projective, self.single_root, heads)
+        self._require_trees(best)
         return heads
 
-    def _topk(self, b: int, k: int) -> tuple[IntArray, FloatArray]:
-        size = int(self.lengths[b]) + 1
-        words = np.arange(1, size)
-        length = self.lengths[b : b + 1]
-
-        def push(scores: FloatArray, fixed: int) -> None:
-            heads = np.empty((1, size - 1), np.int64)
-            score = self._best_trees(scores[None], length, self.single_root, heads)[0]
-            if score > -np.inf:
-                heapq.heappush(queue, (-float(score), len(queue) + len(trees), fixed, heads[0], scores))
-
-        queue: list[tuple[float, int, int, IntArray, FloatArray]] = []
-        trees: list[IntArray] = []
-        best: list[float] = []
-        push(tree_queries.masked(self._scores[b], size), 0)
-        while queue and len(trees) < k:
-            negative, _, fixed, heads, scores = heapq.heappop(queue)
-            trees.append(heads)
-            best.append(-negative)
-            # The rest of this part: same heads for the words before `word`, another head for `word`.
-            for word in range(fixed, size - 1):
-                part = scores.copy()
-                part[:, words[:word]] = -np.inf
-                part[heads[:word], words[:word]] = scores[heads[:word], words[:word]]
-                part[heads[word], words[word]] = -np.inf
-                push(part, word)
-        return np.array(trees), np.array(best)
+    def _topk(self, b: int, k: int, first: IntArray) -> tuple[IntArray, FloatArray]:
+        """A part of all trees has the heads of its best tree before a word, which has any head but those refused."""
+        size = int(self._lengths[b]) + 1
+        arcs, heads = tree_queries.masked(self._scores[b], size), first[: size - 1]
+        score = arcs[heads, np.arange(1, size)].sum()
+        queue: list[tuple[float, int, int, IntArray, BoolArray]] = [(-score, 0, 0, heads, np.zeros(size, np.bool_))]
+        best: list[tuple[IntArray, float]] = []
+        found = 1
+        while queue and len(best) < k:
+            negative, _, fixed, heads, refused = heapq.heappop(queue)
+            best.append((heads, -negative))
+            if len(best) == k:
+                break
+            trees = np.empty((size - 1, size - 1), np.int64)
+            totals = tree_queries.best_other_trees(
+                arcs, self.projective, self.single_root, heads, fixed, refused, trees
+            )
+            for word in np.flatnonzero(totals > -np.inf).tolist():
+                also = refused.copy() if word == fixed else np.zeros(size, np.bool_)
+                also[heads[word]] = True
+                heapq.heappush(queue, (-float(totals[word]), found, word, trees[word], also))
+                found += 1
+        return np.array([tree for tree, _ in best]), np.array([total for _, total in best])
 
     def _log_probs(self, b: int, heads: IntArray) -> FloatArray:
-        n = int(self.lengths[b])
+        n = int(self._lengths[b])
         trees = np.ascontiguousarray(heads.reshape(-1, heads.shape[-1])[:, :n], dtype=np.int64)
         words = np.arange(1, n + 1)
         for bad, what in (
@@ -232,11 +260,23 @@ class DependencyTrees:
             if bad.any():
                 row, word = np.argwhere(bad)[0]
                 raise ValueError(f"the head {trees[row, word]} of word {word + 1} {what}")
-        totals = self._scores[b][trees, words].sum(axis=1) - self._sums[0][b]
+        totals = self._logits[b][trees, words].sum(axis=1) - self._sums.log_partitions[b]
         legal = [tree_queries.is_tree(tree, self.projective, self.single_root) for tree in trees]
         return np.where(legal, totals, -np.inf)
 
 
-def _expectation(marginals: FloatArray, scores: FloatArray) -> FloatArray:
-    """Expected score of the arcs; an impossible arc counts nothing, whatever its score."""
-    return np.asarray((marginals * np.where(marginals > 0.0, scores, 0.0)).sum(axis=(1, 2)))
+class _Sums(NamedTuple):
+    """Sums over all trees of each sentence of a batch.
+
+    Attributes:
+        offsets: (batch,) the sum of each modifier's largest score, which goes out of all trees alike.
+        log_partitions: (batch,) of what is left.
+        marginals: the shape of the scores.
+        swept: what the backward pass needs.
+
+    """
+
+    offsets: FloatArray
+    log_partitions: FloatArray
+    marginals: FloatArray
+    swept: nonprojective.Swept

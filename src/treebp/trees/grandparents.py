@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from treebp._checks import float_array, is_score
+from treebp._checks import float_array, integer_array, is_score, random_generator, read_only, whole_number
 from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.hypergraphs.builders import grandparent_model0
 from treebp.kernels import grandparent as kernels
@@ -41,9 +41,9 @@ class GrandparentTrees:
 
     Attributes:
         log_partition: the logarithm of the sum over all trees of exp(score).
-        marginals: (n + 1, n + 1) the probability of each arc.
+        marginals: (n + 1, n + 1) the probability of each arc; read-only.
         grandparent_marginals: (n + 1, n + 1, n + 1) the probability of each arc from a word with its
-            grandparent.
+            grandparent; read-only.
 
     Raises:
         ValueError: wrong shapes; NaN, +inf or more than 1e300; a word without any head, or scores that allow no tree.
@@ -67,10 +67,13 @@ class GrandparentTrees:
         self.n = size - 1
         self.single_root = bool(single_root)
         pairs = float_array(grandparent_scores, "grandparent_scores")
-        for name, array, axes in (("scores", arcs, 2), ("grandparent_scores", pairs, 3)):
-            _check(name, array, (size,) * axes, is_score(array))
+        used = _possible(size)
+        _check("scores", arcs, (size, size), is_score(arcs) | ~used.any(axis=0))
+        used = used & (np.arange(size)[:, None] > 0)  # those of the root as head are arcs
+        _check("grandparent_scores", pairs, (size, size, size), is_score(pairs) | ~used)
         # Every tree has one arc into each modifier: its largest score goes out of all of them alike.
-        self._scores = np.where(_possible(size), _join(arcs, pairs), -np.inf)
+        with np.errstate(invalid="ignore"):  # what is ignored may be anything
+            self._scores = np.where(_possible(size), _join(arcs, pairs), -np.inf)
         largest = self._scores.max(axis=(0, 1))
         if (largest[1:] == -np.inf).any():
             raise ValueError(f"word {1 + int(np.argmin(largest[1:]))} has no possible head")
@@ -89,7 +92,7 @@ class GrandparentTrees:
             raise ValueError("the scores allow no projective tree")
         self._marginals = _from_kernel(marginals)
         self.log_partition = self._log_partition + self._shift
-        self.marginals, self.grandparent_marginals = _part(self._marginals)
+        self.marginals, self.grandparent_marginals = map(read_only, _part(self._marginals))
 
     @cached_property
     def entropy(self) -> float:
@@ -129,9 +132,7 @@ class GrandparentTrees:
 
     def sample(self, k: int, rng: np.random.Generator) -> IntArray:
         """Draw k trees independently: (k, n) heads."""
-        if k < 0:
-            raise ValueError(f"k must not be negative, not {k}")
-        return self._descend(k, best=False, rng=rng)
+        return self._descend(whole_number(k, "k", 0), best=False, rng=random_generator(rng))
 
     def _descend(self, k: int, *, best: bool, rng: np.random.Generator) -> IntArray:
         scores = _to_kernel(self._scores)
@@ -166,15 +167,15 @@ class GrandparentTrees:
             ValueError: a head out of range, or a word that heads itself.
 
         """
-        trees = np.ascontiguousarray(heads)
-        if not np.issubdtype(trees.dtype, np.integer) or trees.ndim < 1 or trees.shape[-1] != self.n:
-            raise ValueError(f"heads must be integers of shape (..., {self.n}), not {trees.dtype} {trees.shape}")
+        trees = integer_array(heads, "heads")
+        if trees.ndim < 1 or trees.shape[-1] != self.n:
+            raise ValueError(f"heads must be of shape (..., {self.n}), not {trees.shape}")
         words = np.arange(1, self.n + 1)
         wrong = (trees < 0) | (trees > self.n) | (trees == words)
         if wrong.any():
             index = tuple(np.argwhere(wrong)[0])
             raise ValueError(f"word {index[-1] + 1} cannot have the head {trees[index]}")
-        rows = trees.reshape(-1, self.n).astype(np.int64)
+        rows = trees.reshape(-1, self.n)
         legal = [is_tree(row, True, self.single_root) for row in rows]
         grandparents = np.take_along_axis(np.pad(rows, ((0, 0), (1, 0))), rows, axis=1)
         totals = self._scores[grandparents, rows, words].sum(axis=1) - self._log_partition

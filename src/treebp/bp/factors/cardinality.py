@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from treebp._checks import read_only
 from treebp._types import FloatArray, IntArray
 from treebp.bp.factors.protocol import FactorBackprop
 from treebp.bp.groups.counts import Counts
@@ -16,6 +17,7 @@ class _Count:
     """A factor that depends on the number of ON variables alone, which has an upper limit."""
 
     counts: FloatArray  # log-potential of 0, 1, ... ON variables
+    edge_order = None
 
     def __init__(self, variables: Sequence[Variable]) -> None:
         for variable in variables:
@@ -24,7 +26,7 @@ class _Count:
                     f"{type(self).__name__}: variable {variable.name} has {variable.states} states, expected 2"
                 )
         self.variables = tuple(variables)
-        self.potentials = np.zeros(0)
+        self.potentials: FloatArray = read_only(np.zeros(0))
 
     def messages(self, incoming: FloatArray, potentials: FloatArray) -> tuple[FloatArray, FactorBackprop]:
         """Sum over all joint states in time linear in the number of variables."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from treebp._checks import float_array, read_only
 from treebp._types import FloatArray, IntArray
 from treebp.bp.factors.protocol import FactorBackprop
 from treebp.bp.groups.chains import Chains, chain_layout
@@ -33,6 +34,8 @@ class Chain:
 
     """
 
+    edge_order = None
+
     def __init__(self, variables: Sequence[Variable], transitions: ArrayLike) -> None:
         if not variables:
             raise ValueError("Chain: needs at least one variable")
@@ -44,7 +47,7 @@ class Chain:
                     f"{variables[0].name} has {states}"
                 )
         self.variables = tuple(variables)
-        self.potentials = np.array(transitions, dtype=np.float64)
+        self.potentials: FloatArray = read_only(float_array(transitions, "Chain: transitions"))
         self._shape = (len(variables) - 1, states, states)
         if self.potentials.shape not in {self._shape, self._shape[1:]}:
             raise ValueError(

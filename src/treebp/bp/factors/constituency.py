@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
+from treebp._checks import float_array, integer_array
 from treebp._types import BoolArray, FloatArray
-from treebp.bp.factors.hypergraph_factor import HypergraphFactor
+from treebp.bp.factors.hypergraph_factor import HypergraphFactor, derivable
 from treebp.bp.variables import Variable
 from treebp.hypergraphs.builders import cnf_chart
 from treebp.hypergraphs.hypergraph import Hypergraph
@@ -26,6 +27,10 @@ class ConstituencyTree(HypergraphFactor):
         rules: (rules, 3) the symbols of parent, left child and right child. Symbol 0 is the whole sentence's;
             words may have any.
         rule_scores: (rules,) log-potentials of the rules, zero if left out; the factor's `potentials`.
+
+    Raises:
+        ValueError: something that is no span, a variable with the wrong states, scores without rules, spans that make
+            no tree.
 
     Example:
         >>> from treebp.bp.factor_graph import FactorGraph
@@ -51,7 +56,7 @@ class ConstituencyTree(HypergraphFactor):
         if not spans:
             raise ValueError("ConstituencyTree: needs at least one span")
         n = max(end for _, end in spans)
-        grammar = np.array([[0, 0, 0]] if rules is None else rules, dtype=np.int64).reshape(-1, 3)
+        grammar = integer_array([[0, 0, 0]] if rules is None else rules, "ConstituencyTree: rules").reshape(-1, 3)
         symbols = int(grammar.max(initial=0)) + 1
         for variable in spans.values():
             if variable.states != symbols + 1:
@@ -61,7 +66,9 @@ class ConstituencyTree(HypergraphFactor):
                 )
         scores: FloatArray = np.zeros(0 if rules is None else len(grammar))
         if rule_scores is not None:
-            scores = np.array(rule_scores, dtype=np.float64)
+            if rules is None:
+                raise ValueError("ConstituencyTree: rule scores without rules")
+            scores = float_array(rule_scores, "ConstituencyTree: rule scores")
             if scores.shape != (len(grammar),):
                 raise ValueError(f"ConstituencyTree: rule scores of shape {scores.shape}, expected ({len(grammar)},)")
 
@@ -72,8 +79,11 @@ class ConstituencyTree(HypergraphFactor):
         kept: BoolArray = allowed[starts, ends] | (ends - starts == 1) | (ends - starts == n)
         places = zip(starts[kept].tolist(), ends[kept].tolist(), symbols_used[kept].tolist(), strict=True)
         ties = {edge: (spans[i, j], 1 + label) for edge, (i, j, label) in enumerate(places) if (i, j) in spans}
+        trees = _subgraph(chart.hypergraph, kept)
+        if not derivable(trees):
+            raise ValueError(f"ConstituencyTree: no tree over {n} words can be made of these {len(spans)} spans")
         super().__init__(
-            _subgraph(chart.hypergraph, kept),
+            trees,
             edges=ties,
             potentials=scores,
             parameters=chart.rule[kept] if rules is not None else np.full(int(kept.sum()), -1),

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
+from treebp._checks import float_array, integer_array, read_only
 from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.bp.factors.protocol import FactorBackprop
 from treebp.bp.factors.ties import Tie, Ties, add_up
@@ -34,7 +35,8 @@ class HypergraphFactor:
             By default, edge e uses entry e.
 
     Raises:
-        ValueError: an index or state out of range; no tie at all; a variable that a derivation could use twice.
+        ValueError: an index or state out of range; no tie at all; a variable that a derivation could use twice; a root
+            without a derivation.
 
     Example:
         >>> from treebp.bp.factor_graph import FactorGraph
@@ -61,15 +63,18 @@ class HypergraphFactor:
         parameters: ArrayLike | None = None,
     ) -> None:
         self.hypergraph = hypergraph
-        self.potentials: FloatArray = np.array([] if potentials is None else potentials, dtype=np.float64)
+        given = float_array([] if potentials is None else potentials, "HypergraphFactor: potentials")
+        self.potentials: FloatArray = read_only(given)
         default = np.full(hypergraph.edges, -1) if potentials is None else np.arange(hypergraph.edges)
-        self._parameters: IntArray = np.asarray(default if parameters is None else parameters, dtype=np.int64)
+        self._parameters = integer_array(default if parameters is None else parameters, "HypergraphFactor: parameters")
         if self._parameters.shape != (hypergraph.edges,):
             raise ValueError(
                 f"HypergraphFactor: parameters of shape {self._parameters.shape}, expected ({hypergraph.edges},)"
             )
         for edge in np.flatnonzero((self._parameters < -1) | (self._parameters >= self.potentials.size))[:1]:
             raise ValueError(f"HypergraphFactor: edge {edge} has no potential {self._parameters[edge]}")
+        if not derivable(hypergraph):
+            raise ValueError(f"HypergraphFactor: the root, node {hypergraph.root}, has no derivation")
         self._ties = Ties(hypergraph, edges, nodes)
         self.variables = self._ties.variables
 
@@ -144,3 +149,10 @@ class HypergraphFactor:
             return adjoint_incoming, adjoint_own.reshape(potentials.shape)
 
         return sums + (off.sum() - off)[ties.state_variable], backprop
+
+
+def derivable(hypergraph: Hypergraph) -> bool:
+    """Whether the root has any derivation."""
+    edges = hypergraph.edges
+    _, insides, _, _ = ranked_inside(np.zeros(edges, np.int64), np.zeros(edges), *hypergraph.structure)
+    return bool(insides[hypergraph.root] > -np.inf)

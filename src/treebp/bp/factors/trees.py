@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from treebp._checks import read_only
 from treebp._types import FloatArray, IntArray
 from treebp.bp.factors.protocol import FactorBackprop
 from treebp.bp.groups.protocol import Group
@@ -34,7 +35,7 @@ class _Tree:
         name = type(self).__name__
         words = checked_arcs(arcs, name)
         self.variables = tuple(arcs.values())
-        self.potentials = np.zeros(0)
+        self.potentials: FloatArray = read_only(np.zeros(0))
         self.single_root = bool(single_root)
         heads, modifiers = np.array(list(arcs), dtype=np.int64).T.copy()
         self._tree = LogTree(heads, modifiers, words + 1, self.projective, self.single_root)

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from treebp._checks import integer_array
 from treebp._types import FloatArray, IntArray
 from treebp.bp.groups.protocol import STRONGEST, Group, GroupBackprop, Sender, Sums
 from treebp.bp.groups.tables import Tables
@@ -33,8 +34,9 @@ class AllOn:
     edge_states = 2
 
     def __init__(self, variables: ArrayLike) -> None:
+        # The parser has them in half the memory.
         rows = np.asarray(variables)
-        rows = rows if rows.dtype == np.int32 else rows.astype(np.int64)
+        rows = rows if rows.dtype == np.int32 else integer_array(variables, "AllOn: variables")
         if rows.ndim != 2 or rows.shape[1] not in (1, 2, 3):
             raise ValueError(f"AllOn: variables of shape {rows.shape}, expected (factors, 1, 2 or 3)")
         self.potentials, self.arity = rows.shape

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from treebp._checks import integer_array, read_only
 from treebp._types import FloatArray, IntArray
 from treebp.bp.groups.protocol import Group, Sender
 from treebp.bp.groups.ragged import RaggedSender
@@ -33,12 +34,14 @@ class Chains:
     structured = True
 
     def __init__(self, variables: ArrayLike, lengths: ArrayLike, states: int | ArrayLike) -> None:
-        self.variables: IntArray = np.ascontiguousarray(variables, dtype=np.int64)
-        self.lengths: IntArray = np.ascontiguousarray(lengths, dtype=np.int64)
+        self.variables = integer_array(variables, "Chains: variables")
+        self.lengths: IntArray = read_only(integer_array(lengths, "Chains: lengths"))
         if self.lengths.sum() != len(self.variables) or self.lengths.min(initial=1) < 1:
             raise ValueError(f"Chains: {len(self.variables)} variables for the lengths {self.lengths.tolist()}")
         self.edge_states: IntArray = np.empty(len(self.variables), np.int64)
-        self.edge_states[:] = states
+        self.edge_states[:] = integer_array(states, "Chains: states")
+        if self.edge_states.min(initial=1) < 1:
+            raise ValueError(f"Chains: states = {states!r}: at least 1 expected")
         self.layout = chain_layout(self.lengths, self.edge_states)
         self.potentials = int(self.layout.into[-1])
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from treebp._checks import float_array, integer_array, read_only
 from treebp._types import FloatArray, IntArray
 from treebp.bp.groups.protocol import Group, Sender
 from treebp.bp.groups.rows import RowBackprop, RowSender
@@ -33,11 +34,11 @@ class Counts:
     potentials = 0
 
     def __init__(self, variables: ArrayLike, lengths: ArrayLike, *, weights: Sequence[float] | FloatArray) -> None:
-        self.variables: IntArray = np.ascontiguousarray(variables, dtype=np.int64)
-        self.lengths: IntArray = np.ascontiguousarray(lengths, dtype=np.int64)
-        if self.lengths.sum() != len(self.variables):
+        self.variables = integer_array(variables, "Counts: variables")
+        self.lengths: IntArray = read_only(integer_array(lengths, "Counts: lengths"))
+        if self.lengths.sum() != len(self.variables) or self.lengths.min(initial=0) < 0:
             raise ValueError(f"Counts: {len(self.variables)} variables for the lengths {self.lengths.tolist()}")
-        self.weights = np.array(weights, dtype=np.float64)
+        self._weights = float_array(weights, "Counts: weights")
         self._first = np.concatenate(([0], np.cumsum(self.lengths)))
 
     @property
@@ -49,7 +50,7 @@ class Counts:
         """The constraints, which have no log-potentials of their own."""
 
         def answer(rows: FloatArray) -> tuple[FloatArray, RowBackprop]:
-            outgoing, before, after = count_messages(self._first, rows, self.weights)
+            outgoing, before, after = count_messages(self._first, rows, self._weights)
 
             def backprop(adjoint: FloatArray) -> tuple[FloatArray, FloatArray]:
                 return count_messages_backward(self._first, rows, outgoing, before, after, adjoint), np.zeros(0)
@@ -61,5 +62,5 @@ class Counts:
     def subset(self, factor: int) -> tuple[Group, IntArray, IntArray]:
         """One set as a group."""
         edges = np.arange(self._first[factor], self._first[factor + 1])
-        alone = Counts(self.variables[edges], [len(edges)], weights=self.weights)
+        alone = Counts(self.variables[edges], [len(edges)], weights=self._weights)
         return alone, edges, np.zeros(0, np.int64)

@@ -1,7 +1,7 @@
 """What inference sees of factors: groups of many of one kind."""
 
-from collections.abc import Callable
-from typing import NamedTuple, Protocol, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from treebp._types import FloatArray, IntArray
 
@@ -104,4 +104,29 @@ class Group(Protocol):
 
     def subset(self, factor: int) -> tuple["Group", IntArray, IntArray]:
         """One of the factors as a group of its own, and where its edges and its potentials are."""
+        ...
+
+
+@runtime_checkable
+class GroupedFactor(Protocol):
+    """A structured factor that can stand with others of its kind in one group.
+
+    Attributes:
+        kind: what such factors have in common; None for one that must stand alone.
+        edge_order: its variables in the order of the group's edges; None for their own order.
+
+    """
+
+    @property
+    def kind(self) -> tuple[object, ...] | None:
+        """Factors of one class and kind make a group."""
+        ...
+
+    @property
+    def edge_order(self) -> IntArray | None:
+        """(variables,) places among its variables."""
+        ...
+
+    def group(self, factors: Sequence[Any], variables: IntArray) -> Group:
+        """Many factors of this kind; `variables` are theirs, end to end."""
         ...

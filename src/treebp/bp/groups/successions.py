@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from treebp._checks import integer_array
 from treebp._types import FloatArray, IntArray
 from treebp.bp.groups.protocol import Group, GroupBackprop, Sender, Sums
 from treebp.kernels import successions as kernels
@@ -35,8 +36,8 @@ class Successions:
     edge_states = 2
 
     def __init__(self, variables: ArrayLike, first: ArrayLike) -> None:
-        self.variables: IntArray = np.ascontiguousarray(variables, dtype=np.int64)
-        begins: IntArray = np.ascontiguousarray(first, dtype=np.int64)
+        self.variables = integer_array(variables, "Successions: variables")
+        begins = integer_array(first, "Successions: first")
         lengths = np.diff(begins)
         if not len(begins) or begins[0] != 0 or begins[-1] != len(self.variables) or lengths.min(initial=1) < 1:
             raise ValueError(f"Successions: {len(self.variables)} variables in sequences that begin at {begins}")

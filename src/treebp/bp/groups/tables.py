@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from treebp._checks import integer_array, whole_number
 from treebp._types import FloatArray, IntArray
 from treebp.bp.groups.odds import log_probabilities
 from treebp.bp.groups.protocol import STRONGEST, Group, GroupBackprop, Sender, Sums
@@ -36,8 +37,8 @@ class Tables:
     structured = False
 
     def __init__(self, variables: ArrayLike, shape: Sequence[int]) -> None:
-        self.shape = tuple(int(states) for states in shape)
-        rows = np.asarray(variables, dtype=np.int64)
+        self.shape = tuple(whole_number(states, "Tables: states", 0) for states in shape)
+        rows = integer_array(variables, "Tables: variables")
         if rows.ndim != 2 or rows.shape[1] != len(self.shape) or not self.shape or min(self.shape) < 1:
             raise ValueError(f"Tables: variables of shape {rows.shape} for tables of shape {self.shape}")
         self.count, self.arity = rows.shape

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from treebp._checks import integer_array
 from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.bp.groups.odds import adjoint_of_odds, log_probabilities, odds_of
 from treebp.bp.groups.protocol import Group, GroupBackprop, Sender, Sums
@@ -14,7 +15,7 @@ from treebp.bp.log_trees import LogTree
 from treebp.bp.memory import empty
 from treebp.kernels import projective_group, spanning_group
 from treebp.kernels import tree_group as kernels
-from treebp.kernels.tree_arcs import best_projective_trees, best_spanning_trees, first_arcs
+from treebp.kernels.tree_arcs import best_trees_of_arcs, first_arcs
 from treebp.kernels.variables import total_softplus
 
 _NOTHING = np.zeros(0)
@@ -56,12 +57,13 @@ class Trees:
         projective: bool,
         single_root: bool,
     ) -> None:
-        sizes, heads, modifiers, numbers = (
-            np.ascontiguousarray(given, dtype=np.int64) for given in (sizes, heads, modifiers, variables)
-        )
-        self.variables: IntArray = numbers
+        self.variables: IntArray = integer_array(variables, "Trees: variables")
         self.projective, self.single_root = bool(projective), bool(single_root)
-        self.arcs = _arcs(sizes, heads, modifiers)
+        self.arcs = _arcs(
+            integer_array(sizes, "Trees: sizes"),
+            integer_array(heads, "Trees: heads"),
+            integer_array(modifiers, "Trees: modifiers"),
+        )
 
     @classmethod
     def of_arcs(cls, arcs: kernels.Arcs, *, projective: bool, single_root: bool) -> "Trees":
@@ -101,9 +103,10 @@ class Trees:
 
     def best(self, scores: FloatArray) -> IntArray:
         """(words,) the heads, tree after tree, of the trees whose arcs have the highest sums of scores (arcs,)."""
-        arcs = self.arcs
-        best = best_projective_trees if self.projective else best_spanning_trees
-        return best(arcs.sizes, arcs.heads, arcs.modifiers, arcs.starts, scores, self.single_root)
+        arcs = self._with_number_per_arc(scores)
+        return best_trees_of_arcs(
+            arcs.sizes, arcs.heads, arcs.modifiers, arcs.starts, scores, self.projective, self.single_root
+        )
 
     def marginals(
         self, log_odds: FloatArray, *, gradient: bool = True
@@ -119,12 +122,20 @@ class Trees:
             dJ/d marginals to dJ/d log_odds.
 
         """
+        self._with_number_per_arc(log_odds)
         sums = _Sums.of(self, log_odds, keep=gradient, messages=False)
 
         def backprop(adjoint: FloatArray) -> FloatArray:
+            self._with_number_per_arc(adjoint)
             return sums.backward(_NOTHING, adjoint)
 
         return sums.marginals, sums.log_partitions, backprop
+
+    def _with_number_per_arc(self, numbers: FloatArray) -> kernels.Arcs:
+        """The arcs; ValueError unless there is a number for each, as kernels trust that there is."""
+        if numbers.shape != self.arcs.heads.shape:
+            raise ValueError(f"Trees: an array of shape {numbers.shape} for {len(self.arcs.heads)} arcs")
+        return self.arcs
 
 
 def _arcs(sizes: IntArray, heads: IntArray, modifiers: IntArray) -> kernels.Arcs:
@@ -132,8 +143,13 @@ def _arcs(sizes: IntArray, heads: IntArray, modifiers: IntArray) -> kernels.Arcs
     first = first_arcs(sizes, modifiers)
     if first[-1] < 0 or heads.shape != modifiers.shape:
         raise ValueError("Trees: arcs are to be sorted by tree and modifier, and each word needs one at least")
+    counts = np.diff(first)
+    for arc in np.flatnonzero((heads < 0) | (heads >= np.repeat(sizes, counts)) | (heads == modifiers))[:1]:
+        raise ValueError(f"Trees: arc {arc} has the head {heads[arc]} and the modifier {modifiers[arc]}")
     offsets = np.cumsum(sizes) - sizes
-    places = modifiers + np.repeat(offsets, np.diff(first))
+    places = modifiers + np.repeat(offsets, counts)
+    if len(heads) and len(np.unique(places * int(sizes.max()) + heads)) < len(heads):
+        raise ValueError("Trees: an arc stands twice")
     counts = np.bincount(places, minlength=int(sizes.sum()))
     starts = np.cumsum(counts) - np.repeat(first[:-1], sizes)
     return kernels.Arcs(sizes, first, heads, modifiers, starts)

@@ -65,7 +65,8 @@ class _WrappedSender:
 
     def _answer(self, incoming: FloatArray) -> tuple[FloatArray, FloatArray, FactorBackprop]:
         name, received = self._group.name, self._to_rows(incoming)
-        sent, backprop = self._group.factor.messages(received.copy(), self._potentials)
+        # The factor may do with its arguments as it likes.
+        sent, backprop = self._group.factor.messages(received.copy(), self._potentials.copy())
         if sent.shape != received.shape:
             raise ValueError(f"{name}: outgoing messages of shape {sent.shape}, expected {received.shape}")
         if np.any(np.isnan(sent) | np.isposinf(sent)):
