@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bounds
+.PHONY: demo test bounds english
 
 demo: .venv/installed
 	$(BIN)/treebp demo --force
@@ -17,6 +17,12 @@ test: .venv/installed
 bounds: .venv/installed
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.venv/checked-kernels $(BIN)/pytest \
 	    tests/kernels tests/hypergraphs tests/trees tests/bp tests/objectives tests/parsing
+
+# The English model, from the files of UD_English-EWT in a folder: make english EWT=UD_English-EWT
+english: .venv/installed
+	$(BIN)/treebp train $(EWT)/en_ewt-ud-train.conllu --dev $(EWT)/en_ewt-ud-dev.conllu -o en.model --pipeline \
+	    --size 12 --seed 1 --force
+	mv en.model src/treebp/models/en.model
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -29,6 +29,7 @@ SETTINGS = (
     "prune_heads=5",
 )
 _FILES = ("train.conllu", "dev.conllu", "test.conllu", "demo.model", "accuracy.svg", "index.html")
+_ENGLISH = "They saw her duck. I don't think we'll ever know who wrote it."
 _INTENT = (
     "A second-order parser cannot sum over all trees, so it approximates by a few iterations of belief propagation. "
     "Conditional log-likelihood (CLL) trains it as if there were no approximation; L2 trains for the beliefs that "
@@ -44,7 +45,7 @@ def demo(
     json: Annotated[bool, typer.Option("--json", help="Print the scores as JSON; all else to stderr.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the results of an earlier run.")] = False,
 ) -> None:
-    """Train small parsers on an embedded treebank, with CLL and with L2, and compare them.
+    """Parse some English; then train small parsers on an embedded treebank, with CLL and with L2, and compare them.
 
     Example: treebp demo --output treebp-demo
     """
@@ -58,12 +59,16 @@ def demo(
     from treebp.drawing.terminal import tree_text
     from treebp.kernels.tree_group import send_trees
     from treebp.parsing.config import Config
+    from treebp.pipeline import load
 
     output.mkdir(parents=True, exist_ok=True)
     check_files(outputs=[output / name for name in _FILES], force=force)
     console = new_console(stderr=json, soft_wrap=False)
-    console.print(_INTENT + "\n")
     announce_compilation(console, send_trees)
+    console.print("Plain English, parsed by the model that comes with treebp:\n")
+    for sentence in load("en")(_ENGLISH):
+        console.print(f"{tree_text(sentence.parse)}\n")
+    console.print(_INTENT + "\n")
     train, dev, test = embedded_treebank("train")[:SENTENCES], embedded_treebank("dev"), embedded_treebank("test")
     for name, sentences in (("train", train), ("dev", dev), ("test", test)):
         write_conll(output / f"{name}.conllu", sentences)

@@ -7,10 +7,11 @@ from typing import Annotated
 import typer
 
 from treebp.cli._files import check_files
+from treebp.models import find_model
 
 
 def inspect(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file, as written by treebp train.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file, as treebp train writes it, or en.")],
     source: Annotated[str, typer.Argument(metavar="FILE", help="CoNLL-X or CoNLL-U file, with or without trees.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="PAGE", help="HTML file to write, or -.")],
     sentence: Annotated[int, typer.Option(min=1, metavar="K", help="Which of the file's sentences, from 1.")] = 1,
@@ -23,7 +24,7 @@ def inspect(
 
     Example: treebp inspect en.model test.conllu --sentence 3 -o page.html
     """
-    check_files(inputs=[model, source], outputs=[output], force=force, streams=True)
+    check_files(inputs=[find_model(model), source], outputs=[output], force=force, streams=True)
 
     # Slow to load, so only when all is well so far.
     from treebp.cli._progress import announce_compilation

@@ -15,6 +15,7 @@ import typer
 
 from treebp.cli._errors import complain
 from treebp.cli._files import check_files
+from treebp.models import find_model
 
 if TYPE_CHECKING:
     from treebp.cli._progress import WordsBar
@@ -25,7 +26,7 @@ _LOOKED_AT = 500  # words of the input that show whether it has the columns that
 
 
 def parse(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file, as written by treebp train.")],
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model file, as treebp train writes it, or en.")],
     sources: Annotated[
         list[str] | None, typer.Argument(metavar="INPUT", help="Text, CoNLL-X or CoNLL-U files; by default stdin, -.")
     ] = None,
@@ -69,7 +70,7 @@ def parse(
     """
     inputs = sources or ["-"]
     targets = _targets(inputs, output)
-    check_files(inputs=[model, *inputs], outputs=targets, force=force, streams=True)
+    check_files(inputs=[find_model(model), *inputs], outputs=targets, force=force, streams=True)
 
     # Slow to load, so only when all is well so far.
     from treebp.cli._progress import WordsBar, announce_compilation

@@ -13,6 +13,7 @@ from treebp._types import AnyArray, BoolArray, IntArray
 from treebp.data.sentence import Sentence
 from treebp.features.encoding import Encoding
 from treebp.features.model_file import pack, read_tensors, tensors_of, unpack, usable, with_prefix, write_tensors
+from treebp.models import find_model
 from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.config import Config
 from treebp.parsing.decoding import decode, k_best
@@ -217,7 +218,8 @@ class Parser:
     @classmethod
     def load(cls, path: str | Path) -> "Parser":
         """Read a parser that was saved. Raises ValueError for a file that is damaged, or of a newer version."""
-        header, tensors = read_tensors(Path(path), KIND)
+        path = find_model(path)
+        header, tensors = read_tensors(path, KIND)
         with usable(path, KIND):
             return cls.from_state(header, tensors)
 

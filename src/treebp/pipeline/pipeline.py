@@ -10,6 +10,7 @@ from treebp._types import AnyArray
 from treebp.data.sentence import Sentence
 from treebp.features.compact import lighter
 from treebp.features.model_file import read_tensors, tensors_of, usable, with_prefix, write_tensors
+from treebp.models import find_model
 from treebp.parsing.parser import KIND, Parser
 from treebp.pipeline.document import Document, ParsedSentence
 from treebp.tokenising.tokeniser import Tokeniser
@@ -138,14 +139,21 @@ class Pipeline:
     @classmethod
     def load(cls, path: str | Path) -> "Pipeline":
         """Read a pipeline, or a parser, that was saved. Raises ValueError for a file that cannot be used."""
-        header, tensors = read_tensors(Path(path), KIND)
+        path = find_model(path)
+        header, tensors = read_tensors(path, KIND)
         with usable(path, KIND):
             return cls.from_state(header, tensors)
 
 
 def load(path: str | Path) -> Pipeline:
-    """Read what `treebp train` has written; see `Pipeline.load`.
+    """Read what `treebp train` has written, or a model that comes with the package, by its name.
 
     The result is called with a text, and has a `parser` and a `tokeniser` for those who want them by themselves.
+
+    Example:
+        >>> nlp = load("en")
+        >>> [(word.form, word.head, word.label) for word in nlp("They saw her.").words]
+        [('They', 2, 'nsubj'), ('saw', 0, 'root'), ('her', 2, 'obj'), ('.', 2, 'punct')]
+
     """
     return Pipeline.load(path)
