@@ -1,5 +1,7 @@
 """Settings of all property tests, and the embedded treebank."""
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -7,7 +9,9 @@ from treebp.data.embedded import embedded_treebank
 
 # The first example of a test may compile kernels, and machines may be busy: time says nothing about right or wrong.
 settings.register_profile("treebp", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("treebp")
+# With bounds checks it is the same code once more, and slower: a few examples reach all of it.
+settings.register_profile("bounds", settings.get_profile("treebp"), max_examples=20)
+settings.load_profile("bounds" if os.environ.get("NUMBA_BOUNDSCHECK") == "1" else "treebp")
 
 
 @pytest.fixture(scope="session")

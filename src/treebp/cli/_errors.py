@@ -47,7 +47,7 @@ def errors_told(*, debug: bool) -> Iterator[None]:
     try:
         yield
         sys.stdout.flush()  # so that a full disk is noticed here
-    except (KeyboardInterrupt, SystemError) as error:
+    except (Stopped, KeyboardInterrupt, SystemError) as error:
         stop = _stop_behind(error)
         if stop is None:
             raise

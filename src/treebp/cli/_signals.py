@@ -13,6 +13,7 @@ import threading
 import time
 from contextlib import suppress
 from types import FrameType
+from typing import Any
 
 _SIGNALS = {name: getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
 _PATIENCE_SECONDS = 0.6
@@ -21,8 +22,11 @@ last_words: list[str] = []
 """What to tell the user when the program is stopped by a signal, such as how to continue."""
 
 
-class Stopped(KeyboardInterrupt):
-    """A signal has come; ``status`` is what the program leaves with, 128 and the signal's number."""
+class Stopped(BaseException):
+    """A signal has come; ``status`` is what the program leaves with, 128 and the signal's number.
+
+    No KeyboardInterrupt, which typer would take for itself.
+    """
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -37,6 +41,7 @@ def listen() -> None:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _stop)
     signal.set_wakeup_fd(theirs.detach(), warn_on_full_buffer=False)
+    sys.unraisablehook = _unless_stopped
     threading.Thread(target=_end_if_need_be, args=(ours,), daemon=True).start()
 
 
@@ -55,6 +60,12 @@ def farewell(number: int) -> None:
 
 def _stop(number: int, frame: FrameType | None) -> None:
     raise Stopped(number)
+
+
+def _unless_stopped(unraisable: Any) -> None:
+    """Where an exception cannot be raised, as in a call from compiled code, a signal is left to the other thread."""
+    if unraisable.exc_type is not Stopped:
+        sys.__unraisablehook__(unraisable)
 
 
 def _end_if_need_be(signals: socket.socket) -> None:
