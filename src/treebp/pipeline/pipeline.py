@@ -130,5 +130,19 @@ def load(path: str | Path) -> Pipeline:
     """Read what `treebp train` has written; see `Pipeline.load`.
 
     The result is called with a text, and has a `parser` and a `tokeniser` for those who want them by themselves.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from treebp.data.embedded import embedded_treebank
+        >>> from treebp.parsing.config import Config
+        >>> from treebp.training import fit
+        >>> config = Config(epochs=1, pruner_epochs=1, weight_bits=16, pruner_weight_bits=14, rate=0.05)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     fit(embedded_treebank("train")[:30], None, config, threads=1).save(Path(folder, "en.model"))
+        ...     nlp = load(Path(folder, "en.model"))
+        >>> nlp.tokeniser is None, nlp.parser.config.epochs
+        (True, 1)
+
     """
     return Pipeline.load(path)
