@@ -210,6 +210,7 @@ def treebanks() -> Iterator[Case]:
         ):
             yield Case([*command, "bad.conllu"], 1, rf"^treebp: bad\.conllu:{says}", files=files)
         yield Case([*TRAIN, "new.model", "--dev", "bad.conllu"], 1, rf"^treebp: bad\.conllu:{says}", files=files)
+    yield Case([*PARSE, "/dev/zero"], 1, r"^treebp: /dev/zero:1: this is no UTF-8 text")  # its first line never ends
     cycle = ROW.replace("\t0\t", "\t2\t") + ROW.replace("1\t", "2\t", 1).replace("\t0\t", "\t1\t")
     says = r"^treebp: bad\.conllu:1:7: the heads form a cycle, 1 -> 2 -> 1"
     yield Case([*TRAIN, "new.model", "--dev", "bad.conllu"], 1, says, files={"bad.conllu": cycle})

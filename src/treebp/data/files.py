@@ -70,10 +70,12 @@ def read_lines(source: PathOrStream) -> Iterator[bytes]:
     """
     line = 1
     with _damage_told(source, lambda: line), _open_reading(source) as stream:
-        for text in stream:
-            # ASCII as UTF-16 has a zero beside every character, before or after.
-            if line == 1 and (text.startswith(_UTF_16) or b"\0\0" in (text[:3:2], text[1:4:2])):
+        # Before the first line, which may never end; ASCII as UTF-16 has a zero beside every character.
+        if isinstance(stream, io.BufferedReader):
+            start = stream.peek(4)
+            if start.startswith(_UTF_16) or b"\0\0" in (start[:3:2], start[1:4:2]):
                 raise TreebankError(_NO_TEXT, name_of(source), 1)
+        for text in stream:
             yield text
             line += 1
 
