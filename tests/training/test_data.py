@@ -174,6 +174,7 @@ def test_preparation_is_for_one_pruner_only(prepared):
 
 
 LATER = {
+    "tokeniser": False,  # true only beside predicted tags
     "objective": "ar",
     "factors": (),
     "inference": "exact",
