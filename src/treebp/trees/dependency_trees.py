@@ -3,6 +3,7 @@
 import heapq
 from collections.abc import Callable
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,24 +40,23 @@ class DependencyTrees:
     def __init__(
         self, scores: ArrayLike, *, projective: bool, single_root: bool, lengths: ArrayLike | None = None
     ) -> None:
-        array = float_array(scores, "scores")
-        if array.ndim not in (2, 3) or array.shape[-1] != array.shape[-2] or array.shape[-1] < 2:
-            raise ValueError(
-                f"scores must have shape (n + 1, n + 1) or (batch, n + 1, n + 1) with n >= 1, not {array.shape}"
-            )
-        if lengths is not None and array.ndim == 2:
-            raise ValueError("lengths go with a batch: scores of shape (batch, n + 1, n + 1)")
+        self._set(float_array(scores, "scores"), projective, single_root, lengths)
+
+    @classmethod
+    def of(
+        cls, scores: FloatArray, *, projective: bool, single_root: bool, lengths: ArrayLike | None = None
+    ) -> "DependencyTrees":
+        """The same over a contiguous array that is not copied, and must not change."""
+        trees = cls.__new__(cls)
+        trees._set(scores, projective, single_root, lengths)
+        return trees
+
+    def _set(self, array: FloatArray, projective: bool, single_root: bool, lengths: ArrayLike | None) -> None:
+        self.lengths: IntArray = checked_lengths(array.shape, lengths)
         self.projective = bool(projective)
         self.single_root = bool(single_root)
         self._batched = array.ndim == 3
         self._scores = array if self._batched else array[None]
-        count, width = self._scores.shape[:2]
-        self.lengths: IntArray = np.full(count, width - 1) if lengths is None else np.array(lengths)
-        if self.lengths.shape != (count,) or not np.issubdtype(self.lengths.dtype, np.integer):
-            raise ValueError(f"lengths must be {count} integers, one per sentence")
-        self.lengths = self.lengths.astype(np.int64)
-        if count and not (self.lengths.min() >= 1 and self.lengths.max() < width):
-            raise ValueError(f"lengths must lie between 1 and {width - 1}")
         b, head, modifier = tree_queries.first_bad_score(self._scores, self.lengths)
         if b >= 0:
             where = f"sentence {b}: " if self._batched else ""
@@ -98,10 +98,8 @@ class DependencyTrees:
 
         `other` must allow every kind of tree that self does.
         """
-        if self._scores.shape != other._scores.shape or not np.array_equal(self.lengths, other.lengths):
-            raise ValueError("kl compares distributions over sentences of the same lengths")
-        if (other.projective and not self.projective) or (other.single_root and not self.single_root):
-            raise ValueError("kl(other): other does not allow every kind of tree that self does")
+        alike = self._scores.shape == other._scores.shape and np.array_equal(self.lengths, other.lengths)
+        check_comparable(self, other, alike)
         log_partition, marginals = self._sums
         difference = _expectation(marginals, self._scores) - _expectation(marginals, other._scores)
         return self._unbatch(difference - log_partition + other._sums[0])
@@ -126,7 +124,7 @@ class DependencyTrees:
         """
         if k < 1:
             raise ValueError(f"k must be at least 1, not {k}")
-        self._require_trees(self._sums[0])
+        self.require_trees()
         found = [self._topk(b, k) for b in range(len(self.lengths))]
         return found if self._batched else found[0]
 
@@ -169,7 +167,7 @@ class DependencyTrees:
             raise ValueError(f"the adjoint has shape {array.shape}, the marginals {self.scores.shape}")
         if not np.isfinite(array).all():
             raise ValueError("the adjoint must be finite")
-        self._require_trees(self._sums[0])
+        self.require_trees()
         out = np.empty_like(self._scores)
         family = projective if self.projective else nonprojective
         family.product(self._scores, array.reshape(out.shape), self.lengths, self.single_root, out)
@@ -177,6 +175,10 @@ class DependencyTrees:
 
     def _unbatch(self, array: AnyArray) -> AnyArray:
         return array if self._batched else array[0]
+
+    def require_trees(self) -> None:
+        """Raise ValueError if a sentence has no tree; this is what any query does first."""
+        self._require_trees(self._sums[0])
 
     def _require_trees(self, log_partition: FloatArray) -> None:
         for b in np.flatnonzero(log_partition == -np.inf)[:1]:
@@ -235,6 +237,43 @@ class DependencyTrees:
         totals = self._scores[b][trees, words].sum(axis=1) - self._sums[0][b]
         legal = [tree_queries.is_tree(tree, self.projective, self.single_root) for tree in trees]
         return np.where(legal, totals, -np.inf)
+
+
+class _Kind(Protocol):
+    """What kind of trees there are."""
+
+    projective: bool
+    single_root: bool
+
+
+def check_comparable(one: _Kind, other: _Kind, alike: bool) -> None:
+    """ValueError unless one distribution's divergence from another can be asked for; `alike` says that shapes agree."""
+    if not alike:
+        raise ValueError("kl compares distributions over sentences of the same lengths")
+    if (other.projective and not one.projective) or (other.single_root and not one.single_root):
+        raise ValueError("kl(other): other does not allow every kind of tree that self does")
+
+
+def checked_lengths(shape: tuple[int, ...], lengths: ArrayLike | None) -> IntArray:
+    """The words of each sentence that scores of a shape are about; ValueError if shape or lengths are not right.
+
+    >>> checked_lengths((2, 5, 5), None)
+    array([4, 4])
+    """
+    if len(shape) not in (2, 3) or shape[-1] != shape[-2] or shape[-1] < 2:
+        raise ValueError(
+            f"scores must have shape (n + 1, n + 1) or (batch, n + 1, n + 1) with n >= 1, not {tuple(shape)}"
+        )
+    if lengths is not None and len(shape) == 2:
+        raise ValueError("lengths go with a batch: scores of shape (batch, n + 1, n + 1)")
+    count, width = (1, *shape)[-3], shape[-1]
+    found: IntArray = np.full(count, width - 1) if lengths is None else np.array(lengths)
+    if found.shape != (count,) or not np.issubdtype(found.dtype, np.integer):
+        raise ValueError(f"lengths must be {count} integers, one per sentence")
+    found = found.astype(np.int64)
+    if count and not (found.min() >= 1 and found.max() < width):
+        raise ValueError(f"lengths must lie between 1 and {width - 1}")
+    return found
 
 
 def _expectation(marginals: FloatArray, scores: FloatArray) -> FloatArray:

@@ -1,0 +1,76 @@
+"""Sums over batches of trees and the best of them, by the kernels of the device that holds the scores.
+
+Scores are contiguous float64 tensors (batch, width, width), lengths int64 tensors (batch,) on the same device.
+"""
+
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from treebp.kernels import nonprojective, projective, tree_queries
+
+
+class TreeKernels(Protocol):
+    """What kernels of a device can do.
+
+    The verdict that comes with results has an entry that is not zero for each sentence that has no tree, a score that
+    is none, or a wrong length; what belongs to such a sentence is NaN, or -1 for heads. It is None where all is known
+    to be well.
+    """
+
+    def marginals(
+        self, scores: Tensor, lengths: Tensor, projective: bool, single_root: bool
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Log-partitions (batch,), marginals shaped as the scores, and the verdict."""
+        ...
+
+    def product(
+        self, scores: Tensor, direction: Tensor, lengths: Tensor, projective: bool, single_root: bool
+    ) -> Tensor:
+        """The Jacobian of the marginals, which is symmetric, times a direction."""
+        ...
+
+    def best(
+        self, scores: Tensor, lengths: Tensor, projective: bool, single_root: bool
+    ) -> tuple[Tensor, Tensor | None]:
+        """The heads of the best trees (batch, width - 1), padded with -1, and the verdict."""
+        ...
+
+
+class _Host:
+    """Numba's kernels; the scores have been checked before."""
+
+    def marginals(
+        self, scores: Tensor, lengths: Tensor, projective: bool, single_root: bool
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        log_partition, out = np.empty(len(scores)), np.empty(scores.shape)
+        _family(projective).marginals(scores.numpy(), lengths.numpy(), single_root, log_partition, out)
+        return torch.from_numpy(log_partition), torch.from_numpy(out), torch.from_numpy(log_partition == -np.inf)
+
+    def product(
+        self, scores: Tensor, direction: Tensor, lengths: Tensor, projective: bool, single_root: bool
+    ) -> Tensor:
+        out = np.empty(scores.shape)
+        _family(projective).product(scores.numpy(), direction.contiguous().numpy(), lengths.numpy(), single_root, out)
+        return torch.from_numpy(out)
+
+    def best(
+        self, scores: Tensor, lengths: Tensor, projective: bool, single_root: bool
+    ) -> tuple[Tensor, Tensor | None]:
+        heads = np.full((len(scores), scores.shape[1] - 1), -1)
+        best = tree_queries.best_projective_trees if projective else tree_queries.best_spanning_trees
+        found = best(scores.numpy(), lengths.numpy(), single_root, heads)
+        return torch.from_numpy(heads), torch.from_numpy(found == -np.inf)
+
+
+def _family(trees_are_projective: bool):  # type: ignore[no-untyped-def]
+    return projective if trees_are_projective else nonprojective
+
+
+def tree_kernels(device: torch.device) -> TreeKernels:
+    """The kernels for tensors on a device; ValueError if there are none."""
+    if device.type == "cpu":
+        return _Host()
+    raise ValueError(f"treebp.torch has no kernels for tensors on {device}: move them to the CPU")
