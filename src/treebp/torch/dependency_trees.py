@@ -1,6 +1,6 @@
 """Distributions over the dependency trees of sentences whose scores are tensors."""
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from torch import Tensor
 
 from treebp.torch.tree_kernels import tree_kernels
 from treebp.trees.dependency_trees import DependencyTrees as NumPyTrees
-from treebp.trees.dependency_trees import check_comparable, checked_lengths
+from treebp.trees.dependency_trees import check_comparable, check_shape, checked_lengths
 
 
 class DependencyTrees:
@@ -27,7 +27,7 @@ class DependencyTrees:
             zero (heads: -1) in the results.
         validate: whether a sentence that has no tree is an error. On a GPU, where scores too are looked at no earlier
             than by the first query, this waits for an answer. Without it, what belongs to such a sentence is NaN, or -1
-            for heads.
+            for heads; the log-partition of one without a tree is -inf.
 
     Raises:
         ValueError: a wrong shape; NaN, +inf or more than 1e300, with the arc; once queried, a sentence without a tree.
@@ -87,10 +87,13 @@ class DependencyTrees:
         self._require_trees(verdict)
         return log_partition, marginals
 
-    def _require_trees(self, verdict: Tensor | None) -> None:
-        if verdict is None or not self.validate or not bool(verdict.any()):
+    def _require_trees(self, verdict: Tensor) -> None:
+        if not self.validate or not bool(verdict.any()):
             return
         self._on_host().require_trees()
+
+    def _product(self, scores: Tensor, direction: Tensor) -> Tensor:
+        return self._kernels.product(scores, direction, self.lengths, self.projective, self.single_root)
 
     @property
     def log_partition(self) -> Tensor:
@@ -159,7 +162,10 @@ class DependencyTrees:
         return pairs if self._batched else pairs[0]
 
     def sample(self, k: int, rng: torch.Generator | None = None) -> Tensor:
-        """Exact independent samples: heads of shape (k, n), or (batch, k, width - 1) padded with -1."""
+        """Exact independent samples: heads of shape (k, n), or (batch, k, width - 1) padded with -1.
+
+        The host draws them, wherever the scores are.
+        """
         return torch.from_numpy(self._on_host().sample(k, numpy_generator(rng))).to(self._given.device)
 
     def log_prob(self, heads: Tensor) -> Tensor:
@@ -168,18 +174,20 @@ class DependencyTrees:
         -inf for heads with a cycle, or that break the projectivity or root convention. Raises ValueError for a head out
         of range and for a word that heads itself.
         """
-        heads = torch.as_tensor(heads)
-        legal = torch.from_numpy(np.asarray(self._on_host().log_prob(heads.cpu().numpy()) > -np.inf))
-        rows = (heads if self._batched else heads[None]).to(self._scores.device)
-        count, words = len(rows), rows.shape[-1]
-        inside = torch.arange(words, device=rows.device) < self.lengths[:, None]
-        inside = inside.reshape(count, *(1,) * (rows.ndim - 2), words)
-        flat = torch.where(inside, rows, 0).reshape(count, -1, words)
-        chosen = self._scores[:, :, 1:].gather(1, flat).reshape(rows.shape)
-        totals = torch.where(inside, chosen, 0.0).sum(dim=-1)
-        totals = totals - self._log_partition.reshape(count, *(1,) * (totals.ndim - 1))
-        legal = legal.reshape(totals.shape).to(totals.device)
-        return self._given_back(torch.where(legal, totals, -torch.inf))
+        heads = torch.as_tensor(heads, device=self._scores.device)
+        rows = heads if self._batched else heads[None]
+        count, words = len(self._scores), self._scores.shape[1] - 1
+        if heads.is_floating_point() or rows.ndim < 2 or len(rows) != count or rows.shape[-1] != words:
+            self._on_host().log_prob(heads.cpu().numpy())  # says what is wrong
+        flat = rows.to(torch.int64).reshape(count, -1, words).contiguous()
+        legal = self._kernels.legal(flat, self.lengths, self.projective, self.single_root)
+        if self.validate and bool((legal < 0).any()):
+            self._on_host().log_prob(heads.cpu().numpy())
+        inside = torch.arange(words, device=flat.device) < self.lengths[:, None, None]
+        chosen = self._scores[:, :, 1:].gather(1, flat.clamp(0, words))
+        totals = torch.where(inside, chosen, 0.0).sum(dim=-1) - self._log_partition[:, None]
+        log_probs = torch.where(legal > 0, totals, -torch.inf).reshape(rows.shape[:-1])
+        return self._given_back(log_probs)
 
     def _given_back(self, batch: Tensor) -> Tensor:
         return (batch if self._batched else batch[0]).to(self._given.dtype)
@@ -190,12 +198,20 @@ def tensor_of_lengths(scores: Tensor, lengths: Any, validate: bool) -> Tensor:
 
     Lengths that are on a GPU are looked at only to `validate` them.
     """
+    if lengths is None:
+        check_shape(scores.shape)
+        return _full_lengths(scores.shape[0] if scores.ndim == 3 else 1, scores.shape[-1] - 1, scores.device)
     if isinstance(lengths, Tensor):
         if lengths.device.type != "cpu" and not validate:
-            checked_lengths(scores.shape, None)
+            check_shape(scores.shape)
             return lengths.to(torch.int64)
         lengths = lengths.cpu().numpy()
     return torch.from_numpy(checked_lengths(scores.shape, lengths)).to(scores.device)
+
+
+@lru_cache(maxsize=64)  # a kernel less to launch
+def _full_lengths(count: int, words: int, device: torch.device) -> Tensor:
+    return torch.full((count,), words, device=device)
 
 
 def numpy_generator(rng: torch.Generator | None) -> np.random.Generator:
@@ -231,6 +247,8 @@ class _Marginals(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, adjoint: Tensor) -> Any:
         (scores,) = ctx.saved_tensors
+        if not torch.is_grad_enabled():  # no second derivative is wanted: spare the node
+            return ctx.trees._product(scores, adjoint), None
         return _Product.apply(scores, adjoint, ctx.trees), None
 
 
@@ -239,9 +257,7 @@ class _Product(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, direction: Tensor, trees: DependencyTrees) -> Tensor:
-        return trees._kernels.product(
-            scores.detach(), direction.detach(), trees.lengths, trees.projective, trees.single_root
-        )
+        return trees._product(scores.detach(), direction.detach())
 
     @staticmethod
     def backward(ctx: Any, adjoint: Tensor) -> Any:

@@ -16,13 +16,13 @@ class TreeKernels(Protocol):
     """What kernels of a device can do.
 
     The verdict that comes with results has an entry that is not zero for each sentence that has no tree, a score that
-    is none, or a wrong length; what belongs to such a sentence is NaN, or -1 for heads. It is None where all is known
-    to be well.
+    is none, or a wrong length. What belongs to such a sentence is NaN, or -1 for heads; only the log-partition of one
+    without a tree is -inf.
     """
 
     def marginals(
         self, scores: Tensor, lengths: Tensor, projective: bool, single_root: bool
-    ) -> tuple[Tensor, Tensor, Tensor | None]:
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Log-partitions (batch,), marginals shaped as the scores, and the verdict."""
         ...
 
@@ -32,10 +32,12 @@ class TreeKernels(Protocol):
         """The Jacobian of the marginals, which is symmetric, times a direction."""
         ...
 
-    def best(
-        self, scores: Tensor, lengths: Tensor, projective: bool, single_root: bool
-    ) -> tuple[Tensor, Tensor | None]:
+    def best(self, scores: Tensor, lengths: Tensor, projective: bool, single_root: bool) -> tuple[Tensor, Tensor]:
         """The heads of the best trees (batch, width - 1), padded with -1, and the verdict."""
+        ...
+
+    def legal(self, heads: Tensor, lengths: Tensor, projective: bool, single_root: bool) -> Tensor:
+        """Of heads (batch, trees, width - 1): 1 for a tree, 0 for none, -1 for a head that no word can have."""
         ...
 
 
@@ -44,10 +46,12 @@ class _Host:
 
     def marginals(
         self, scores: Tensor, lengths: Tensor, projective: bool, single_root: bool
-    ) -> tuple[Tensor, Tensor, Tensor | None]:
+    ) -> tuple[Tensor, Tensor, Tensor]:
         log_partition, out = np.empty(len(scores)), np.empty(scores.shape)
         _family(projective).marginals(scores.numpy(), lengths.numpy(), single_root, log_partition, out)
-        return torch.from_numpy(log_partition), torch.from_numpy(out), torch.from_numpy(log_partition == -np.inf)
+        impossible = log_partition == -np.inf
+        out[impossible] = np.nan
+        return torch.from_numpy(log_partition), torch.from_numpy(out), torch.from_numpy(impossible)
 
     def product(
         self, scores: Tensor, direction: Tensor, lengths: Tensor, projective: bool, single_root: bool
@@ -56,13 +60,20 @@ class _Host:
         _family(projective).product(scores.numpy(), direction.contiguous().numpy(), lengths.numpy(), single_root, out)
         return torch.from_numpy(out)
 
-    def best(
-        self, scores: Tensor, lengths: Tensor, projective: bool, single_root: bool
-    ) -> tuple[Tensor, Tensor | None]:
+    def best(self, scores: Tensor, lengths: Tensor, projective: bool, single_root: bool) -> tuple[Tensor, Tensor]:
         heads = np.full((len(scores), scores.shape[1] - 1), -1)
         best = tree_queries.best_projective_trees if projective else tree_queries.best_spanning_trees
         found = best(scores.numpy(), lengths.numpy(), single_root, heads)
         return torch.from_numpy(heads), torch.from_numpy(found == -np.inf)
+
+    def legal(self, heads: Tensor, lengths: Tensor, projective: bool, single_root: bool) -> Tensor:
+        found = torch.empty(heads.shape[:2], dtype=torch.int32)
+        for b, n in enumerate(lengths.tolist()):
+            words = np.arange(1, n + 1)
+            for k, row in enumerate(heads[b, :, :n].numpy()):
+                bad = ((row < 0) | (row > n) | (row == words)).any()
+                found[b, k] = -1 if bad else tree_queries.is_tree(row, projective, single_root)
+        return found
 
 
 def _family(trees_are_projective: bool):  # type: ignore[no-untyped-def]
@@ -73,4 +84,8 @@ def tree_kernels(device: torch.device) -> TreeKernels:
     """The kernels for tensors on a device; ValueError if there are none."""
     if device.type == "cpu":
         return _Host()
+    if device.type == "cuda":
+        from treebp.cuda import dense_trees
+
+        return dense_trees
     raise ValueError(f"treebp.torch has no kernels for tensors on {device}: move them to the CPU")

@@ -254,16 +254,21 @@ def check_comparable(one: _Kind, other: _Kind, alike: bool) -> None:
         raise ValueError("kl(other): other does not allow every kind of tree that self does")
 
 
+def check_shape(shape: tuple[int, ...]) -> None:
+    """ValueError unless scores of a shape can be those of trees."""
+    if len(shape) not in (2, 3) or shape[-1] != shape[-2] or shape[-1] < 2:
+        raise ValueError(
+            f"scores must have shape (n + 1, n + 1) or (batch, n + 1, n + 1) with n >= 1, not {tuple(shape)}"
+        )
+
+
 def checked_lengths(shape: tuple[int, ...], lengths: ArrayLike | None) -> IntArray:
     """The words of each sentence that scores of a shape are about; ValueError if shape or lengths are not right.
 
     >>> checked_lengths((2, 5, 5), None)
     array([4, 4])
     """
-    if len(shape) not in (2, 3) or shape[-1] != shape[-2] or shape[-1] < 2:
-        raise ValueError(
-            f"scores must have shape (n + 1, n + 1) or (batch, n + 1, n + 1) with n >= 1, not {tuple(shape)}"
-        )
+    check_shape(shape)
     if lengths is not None and len(shape) == 2:
         raise ValueError("lengths go with a batch: scores of shape (batch, n + 1, n + 1)")
     count, width = (1, *shape)[-3], shape[-1]
