@@ -6,28 +6,8 @@ import torch
 from torch.autograd import gradcheck
 
 import treebp as tb
+from torch_graphs import mixed, second_order
 from treebp.torch import log_likelihood, propagate
-
-
-def second_order(words=4, seed=0):
-    """A tree, a field for each arc, and pairs and triples of arcs."""
-    rng = np.random.default_rng(seed)
-    arcs = [(h, m) for m in range(1, words + 1) for h in range(words + 1) if h != m]
-    heads, modifiers = zip(*arcs, strict=True)
-    trees = tb.Trees([words + 1], heads, modifiers, range(len(arcs)), projective=True, single_root=False)
-    pairs = np.array([rng.choice(len(arcs), 2, replace=False) for _ in range(12)])
-    triples = np.array([rng.choice(len(arcs), 3, replace=False) for _ in range(5)])
-    graph = tb.Graph(len(arcs), [tb.AllOn(np.arange(len(arcs))[:, None]), tb.AllOn(pairs), tb.AllOn(triples), trees])
-    return graph, [torch.from_numpy(rng.normal(size=group.potentials)) for group in graph.groups]
-
-
-def mixed():
-    """Variables of two and of three states, tables and a chain."""
-    rng = np.random.default_rng(1)
-    chain = tb.Chains([0, 1, 2], [3], states=3)
-    groups = [tb.Tables([[0], [1], [2]], (3,)), chain, tb.Tables([[0, 3], [2, 3]], (3, 2)), tb.Tables([[3]], (2,))]
-    graph = tb.Graph([3, 3, 3, 2], groups)
-    return graph, [torch.from_numpy(rng.normal(size=group.potentials)) for group in graph.groups]
 
 
 @pytest.mark.parametrize("build", [second_order, mixed])

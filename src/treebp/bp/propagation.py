@@ -60,12 +60,7 @@ def propagate(
         array([-0.091,  0.091])
 
     """
-    if iterations < 1:
-        raise ValueError(f"iterations = {iterations}: at least one expected")
-    if not 0.0 <= damping < 1.0:
-        raise ValueError(f"damping = {damping}: at least 0 and less than 1 expected")
-    if tolerance is not None and not tolerance >= 0.0:
-        raise ValueError(f"tolerance = {tolerance}: at least 0 expected")
+    check_options(iterations, damping, tolerance)
     compiled = graph.compile() if isinstance(graph, FactorGraph) else None
     groups = graph if isinstance(graph, Graph) else graph.compile().graph
     if compiled is not None and (potentials is None or isinstance(potentials, Mapping)):
@@ -81,6 +76,16 @@ def propagate(
         outcome = EdgeRun(groups, flat, senders, options).run(steps, iterations)
     converged = tolerance is not None and bool(outcome.residuals[-1] < tolerance)
     return Beliefs(outcome, flat, compiled, converged)
+
+
+def check_options(iterations: int, damping: float, tolerance: float | None) -> None:
+    """ValueError for an option out of range."""
+    if iterations < 1:
+        raise ValueError(f"iterations = {iterations}: at least one expected")
+    if not 0.0 <= damping < 1.0:
+        raise ValueError(f"damping = {damping}: at least 0 and less than 1 expected")
+    if tolerance is not None and not tolerance >= 0.0:
+        raise ValueError(f"tolerance = {tolerance}: at least 0 expected")
 
 
 def _flat(graph: Graph, potentials: Mapping[Factor, ArrayLike] | Sequence[ArrayLike] | None) -> list[FloatArray]:

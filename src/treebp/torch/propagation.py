@@ -11,8 +11,10 @@ from treebp.bp.beliefs import Beliefs as NumPyBeliefs
 from treebp.bp.factor_graph import CompiledGraph, FactorGraph
 from treebp.bp.factor_handle import Factor
 from treebp.bp.graph import Graph
-from treebp.bp.schedule import Schedule
+from treebp.bp.outcome import Options
+from treebp.bp.schedule import GroupPlan, Schedule, plan
 from treebp.torch.beliefs import Beliefs
+from treebp.torch.device_run import DeviceGraph, DeviceRun
 
 
 def propagate(
@@ -24,6 +26,7 @@ def propagate(
     tolerance: float | None = None,
     potentials: Mapping[Factor, Tensor] | Sequence[Tensor],
     watch: bool = True,
+    validate: bool = True,
 ) -> Beliefs:
     """Send messages (eq. 4 and 5) and return the beliefs (eq. 6 and 7) that follow from the last ones.
 
@@ -39,6 +42,8 @@ def propagate(
         potentials: a flat tensor of log-potentials for each group; or, of a `FactorGraph`, {factor: log-potentials} to
             use in place of those given when it was built.
         watch: whether to measure the residuals; implied by a tolerance.
+        validate: whether contradictions are errors on a GPU, which waits for an answer once at the end; without it,
+            beliefs are NaN then. A tolerance waits for one after every iteration.
 
     Raises:
         ValueError: constraints that contradict each other, so that a variable or a factor, which it names, is
@@ -65,6 +70,12 @@ def propagate(
     device = flat[0].device if flat else torch.device("cpu")
     if any(own.device != device for own in flat):
         raise ValueError("potentials: all tensors must be on one device")
+    gradient = torch.is_grad_enabled() and any(own.requires_grad for own in flat)
+    if device.type == "cuda":
+        options = Options(damping, tolerance, gradient, watch or tolerance is not None)
+        outcome = run_on_device(groups, flat, device, iterations, schedule, options, validate)
+        converged = tolerance is not None and bool(outcome.residuals[-1] < tolerance)
+        return Beliefs(outcome, groups, compiled, flat, converged)
     if device.type != "cpu":
         raise ValueError(f"treebp.torch has no kernels for tensors on {device}: move them to the CPU")
     found = propagation.propagate(
@@ -74,10 +85,40 @@ def propagate(
         damping=damping,
         tolerance=tolerance,
         potentials=[own.detach().to(torch.float64).numpy() for own in flat],
-        gradient=torch.is_grad_enabled() and any(own.requires_grad for own in flat),
+        gradient=gradient,
         watch=watch,
     )
     return Beliefs(_OnHost(found), groups, compiled, flat, found.converged)
+
+
+def run_on_device(
+    graph: Graph,
+    potentials: list[Tensor],
+    device: torch.device,
+    iterations: int,
+    schedule: Schedule,
+    options: Options,
+    validate: bool,
+) -> DeviceRun:
+    """The same by the kernels of a device."""
+    propagation.check_options(iterations, options.damping, options.tolerance)
+    steps = plan(graph, schedule)
+    if not isinstance(steps, GroupPlan):
+        raise ValueError(
+            "this graph's serial schedule goes edge by edge, which is for the CPU: ask for schedule='parallel'"
+        )
+    if len(potentials) != len(graph.groups):
+        raise ValueError(f"potentials: an array for each of {len(graph.groups)} groups expected")
+    for number, (group, own) in enumerate(zip(graph.groups, potentials, strict=True)):
+        if own.shape != (group.potentials,):
+            shape = tuple(own.shape)
+            raise ValueError(f"group {number}: log-potentials of shape {shape}, expected ({group.potentials},)")
+    flat = [own.detach().to(torch.float64).contiguous() for own in potentials]
+    run = DeviceRun(DeviceGraph.of(graph, device), flat, options)
+    run.run(steps, iterations)
+    if validate:
+        run.check()
+    return run
 
 
 def _by_group(compiled: CompiledGraph, replaced: Mapping[Factor, Tensor]) -> list[Tensor]:

@@ -37,7 +37,7 @@ class Chains:
         if self.lengths.sum() != len(self.variables) or self.lengths.min(initial=1) < 1:
             raise ValueError(f"Chains: {len(self.variables)} variables for the lengths {self.lengths.tolist()}")
         self.edge_states = int(states)
-        self._first = np.concatenate(([0], np.cumsum(self.lengths)))
+        self.first = np.concatenate(([0], np.cumsum(self.lengths)))
         self._transitions = (len(self.variables) - len(self.lengths), self.edge_states, self.edge_states)
         self.potentials = int(np.prod(self._transitions))
 
@@ -52,19 +52,19 @@ class Chains:
 
         def answer(rows: FloatArray) -> tuple[FloatArray, RowBackprop]:
             before, after = np.empty_like(rows), np.empty_like(rows)
-            chain_sums(self._first, rows, transitions, before, after)
+            chain_sums(self.first, rows, transitions, before, after)
 
             def backprop(adjoint: FloatArray) -> tuple[FloatArray, FloatArray]:
-                received, own = chain_sums_backward(self._first, rows, transitions, before, after, adjoint)
+                received, own = chain_sums_backward(self.first, rows, transitions, before, after, adjoint)
                 return received, own.ravel()
 
             return before + after, backprop
 
-        return RowSender(self.edge_states, answer, self._first[:-1], self.potentials)
+        return RowSender(self.edge_states, answer, self.first[:-1], self.potentials)
 
     def subset(self, factor: int) -> tuple[Group, IntArray, IntArray]:
         """One chain as a group."""
-        begin, end = self._first[factor : factor + 2]
+        begin, end = self.first[factor : factor + 2]
         edges, size = np.arange(begin, end), self.edge_states**2
         alone = Chains(self.variables[edges], [end - begin], self.edge_states)
         return alone, edges, np.arange((begin - factor) * size, (end - factor - 1) * size)
