@@ -170,6 +170,20 @@ def check_gradients():
         found["gradcheck of belief propagation"].append(0.0)
 
 
+def check_samples():
+    draws = 4000
+    for single_root in (True, False):
+        scores = torch.randn(3, 9, 9, dtype=torch.float64, device=CUDA)
+        trees = DependencyTrees(scores, projective=True, single_root=single_root, lengths=[8, 5, 1])
+        heads = trees.sample(draws)
+        assert torch.isfinite(trees.log_prob(heads)).all()
+        frequencies = (heads[:, :, None, :] == torch.arange(9, device=CUDA)[:, None]).double().mean(dim=1)
+        marginals = trees.marginals[:, :, 1:]
+        deviation = (marginals * (1.0 - marginals) / draws).sqrt()
+        assert ((frequencies - marginals).abs() <= 6.0 * deviation + 1e-9).all(), "frequencies of samples"
+        found["frequencies of samples"].append(0.0)
+
+
 def check_nothing_is_copied():
     """Any wait for the device is an error here."""
     graph, potentials = second_order_graph(4, 12)
@@ -209,7 +223,7 @@ def plot(results: Path, target: Path) -> None:
     target.write_text(line_plot(lengths, series, across="words", up="log10", title=title), encoding="utf-8")
 
 
-CHECKS = [check_gradients, check_nothing_is_copied, check_trees, check_long_sentences, check_propagation]
+CHECKS = [check_gradients, check_samples, check_nothing_is_copied, check_trees, check_long_sentences, check_propagation]
 
 
 def main() -> None:

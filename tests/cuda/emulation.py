@@ -1,5 +1,6 @@
 """CUDA kernels on the CPU: see emulator.cpp."""
 
+import atexit
 import ctypes
 import shutil
 import subprocess
@@ -15,7 +16,9 @@ _KERNEL_ARGUMENTS = 24
 
 @cache
 def _library(source):
-    target = Path(tempfile.mkdtemp()) / f"{source}.so"
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    target = Path(folder) / f"{source}.so"
     emulator = Path(__file__).with_name("emulator.cpp")
     options = ["-std=c++17", "-O1", "-fPIC", "-shared", "-DEMULATED", f'-DSOURCE="{source}"', f"-I{FOLDER}"]
     subprocess.run([COMPILER, *options, str(emulator), "-o", str(target)], check=True, capture_output=True)

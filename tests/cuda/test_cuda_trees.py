@@ -6,8 +6,10 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from brute_force import indicators
 from distribution_contract import draw_scores
 from treebp.cuda import dense_trees
+from treebp.torch import DependencyTrees
 from treebp.torch.tree_kernels import tree_kernels
 
 HOST = tree_kernels(torch.device("cpu"))
@@ -49,6 +51,24 @@ def test_sentences_too_long_for_shared_memory(kind, most, monkeypatch):
         HOST.product(scores, direction, lengths, *kind),
         atol=1e-12,
     )
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+def test_samples_have_the_right_frequencies(single_root):
+    scores = torch.from_numpy(np.random.default_rng(5).normal(size=(2, 5, 5)) * 2.0)
+    scores[0, 0, 2] = -torch.inf
+    trees = DependencyTrees(scores, projective=True, single_root=single_root, lengths=[4, 3])
+    draws = trees._sample_on_device(3000, torch.Generator().manual_seed(1))
+    assert torch.isfinite(trees.log_prob(draws)).all()
+    assert (draws[1, :, 3] == -1).all()
+    for b, n in enumerate([4, 3]):
+        marginals = trees.marginals[b, : n + 1, : n + 1].numpy()
+        deviation = np.sqrt(marginals * (1 - marginals) / 3000)
+        frequencies = indicators(draws[b, :, :n].numpy()).mean(axis=0)
+        assert (np.abs(frequencies - marginals) <= 5 * deviation + 1e-9).all()
+    scores[1, :, 1] = -torch.inf
+    with pytest.raises(ValueError, match="sentence 1 has no projective tree"):
+        DependencyTrees(scores, projective=True, single_root=single_root)._sample_on_device(2, None)
 
 
 @pytest.mark.parametrize("kind", KINDS)

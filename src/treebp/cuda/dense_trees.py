@@ -38,6 +38,22 @@ def best(scores: Any, lengths: Any, projective: bool, single_root: bool) -> tupl
     return heads, verdicts
 
 
+def sample_projective(scores: Any, lengths: Any, single_root: bool, uniforms: Any) -> tuple[Any, Any]:
+    """Heads of independent projective trees, (batch, samples, width - 1) padded with -1, and verdicts.
+
+    They are as many as there are rows of numbers from 0 to below 1, (batch, samples, 2 * width).
+    """
+    batch, samples, width = uniforms.shape[0], uniforms.shape[1], scores.shape[1]
+    heads = lengths.new_empty((batch, samples, width - 1))
+    verdicts = scores.new_empty(batch, dtype=_int32())
+    room = 9 * width * width + 2 * width + samples * (3 * width + 3)
+    arguments = (scores, lengths, batch, width, single_root, samples, uniforms, heads, verdicts)
+    scratch = scores.new_empty(batch * room)
+    threads = min(threads_for(width), 512)
+    launch("sample_trees.cu", "sample_projective", batch, threads, *arguments, scratch, room)
+    return heads, verdicts
+
+
 def legal(heads: Any, lengths: Any, projective: bool, single_root: bool) -> Any:
     """Of heads (batch, trees, width - 1): 1 for a tree, 0 for none, -1 for a head that no word can have."""
     batch, trees, words = heads.shape

@@ -164,9 +164,24 @@ class DependencyTrees:
     def sample(self, k: int, rng: torch.Generator | None = None) -> Tensor:
         """Exact independent samples: heads of shape (k, n), or (batch, k, width - 1) padded with -1.
 
-        The host draws them, wherever the scores are.
+        Non-projective ones are drawn by the host, wherever the scores are.
         """
+        if k < 0:
+            raise ValueError(f"k must not be negative, not {k}")
+        if self._scores.device.type == "cuda" and self.projective:
+            heads = self._sample_on_device(k, rng)
+            return heads if self._batched else heads[0]
         return torch.from_numpy(self._on_host().sample(k, numpy_generator(rng))).to(self._given.device)
+
+    def _sample_on_device(self, k: int, rng: torch.Generator | None) -> Tensor:
+        from treebp.cuda.dense_trees import sample_projective
+
+        scores, width = self._scores.detach(), self._scores.shape[1]
+        device = scores.device if rng is None else rng.device
+        uniforms = torch.rand((len(scores), k, 2 * width), generator=rng, dtype=torch.float64, device=device)
+        heads, verdict = sample_projective(scores, self.lengths, self.single_root, uniforms.to(scores.device))
+        self._require_trees(verdict)
+        return heads
 
     def log_prob(self, heads: Tensor) -> Tensor:
         """Log probability of trees: heads (..., n) gives shape (...); a batch takes (batch, ..., width - 1).
