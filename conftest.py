@@ -2,4 +2,4 @@
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("torch") else ["src/treebp/torch/*", "tests/torch/*", "tests/cuda/*"]
+collect_ignore_glob = [] if find_spec("torch") else ["src/treebp/torch/*", "tests/tensors/*", "tests/cuda/*"]

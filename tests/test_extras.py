@@ -7,7 +7,9 @@ import pytest
 
 
 def test_torch_is_there_to_be_tested():
-    pytest.importorskip("torch", reason="the extra treebp[torch] is not installed: tests/torch and docs/torch.md")
+    pytest.importorskip(
+        "torch", reason="the extra treebp[torch] is not installed, which tests/tensors and tests/cuda need"
+    )
 
 
 def test_without_torch_the_error_says_what_to_install():
