@@ -11,10 +11,12 @@ ROOT = Path(treebp.__file__).parent
 LAYERS = [
     "core",
     "kernels",
+    "cuda",
     "hypergraphs",
     "trees",
     "bp",
     "objectives",
+    "torch",
     "data",
     "features",
     "tagging",

@@ -114,9 +114,14 @@ def functions(tree):
 
 
 def homes(*words):
-    """Where functions, other than methods, whose name has one of some words are defined: {module: names}."""
+    """Where functions, other than methods, whose name has one of some words are defined: {module: names}.
+
+    But for `treebp.torch`, whose names are those of the library, for tensors.
+    """
     found = defaultdict(set)
     for module, tree in TREES.items():
+        if module.startswith("treebp.torch."):
+            continue
         for node in tree.body:
             if isinstance(node, ast.FunctionDef) and any(f"_{word}_" in f"_{node.name}_" for word in words):
                 found[module].add(node.name)

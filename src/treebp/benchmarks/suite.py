@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from treebp.benchmarks.gpu import gpu
 from treebp.benchmarks.measurement import Measurement
 from treebp.benchmarks.parsing import growth, parsing, threads, training
 from treebp.benchmarks.processes import memory, start_up
@@ -19,6 +20,7 @@ GROUPS: Mapping[str, Callable[[Workload], Iterator[Measurement]]] = {
     "training": training,
     "start-up": start_up,
     "memory": memory,
+    "gpu": gpu,
 }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from treebp._checks import float_array, read_only
-from treebp._types import BoolArray, FloatArray
+from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.bp.factor_graph import CompiledGraph
 from treebp.bp.factor_handle import Factor
 from treebp.bp.groups.odds import log_probabilities
@@ -89,9 +89,7 @@ class Beliefs:
     @property
     def graph(self) -> CompiledGraph:
         """The compiled graph; `graph.variables` and `graph.factors` list what there are beliefs about."""
-        if self._compiled is None:
-            raise ValueError("the graph was built of groups: it has no handles of variables and factors")
-        return self._compiled
+        return require_handles(self._compiled)
 
     @property
     def iterations(self) -> int:
@@ -103,12 +101,21 @@ class Beliefs:
         """(variables,) the belief in state 1 of each variable; 0 for one that has no such state."""
         return read_only(self._state_one(self._slots))
 
+    @property
+    def slots(self) -> FloatArray:
+        """The beliefs of all variables, one after the other: in ON of a binary one, in each state of another."""
+        return self._slots
+
     def _state_one(self, slots: FloatArray) -> FloatArray:
         if self._graph.binary:
             return slots
+        return np.where(self._graph.states == 1, 0.0, slots[self._slots_of_one])
+
+    @property
+    def _slots_of_one(self) -> IntArray:
+        """(variables,) where each variable's belief in state 1 is; anywhere for one that has no such state."""
         first, states = self._graph.first_slot[:-1], self._graph.states
-        place = np.minimum(np.where(states == 2, first, first + 1), max(len(slots) - 1, 0))
-        return np.where(states == 1, 0.0, slots[place])
+        return np.minimum(np.where(states == 2, first, first + 1), max(len(self._slots) - 1, 0))
 
     @property
     def changes(self) -> FloatArray:
@@ -284,33 +291,51 @@ class Beliefs:
 
         """
         graph = self._graph
-        of_potentials = [np.zeros(group.potentials) for group in graph.groups]
-        of_incoming: list[FloatArray | None] = [None] * len(graph.groups)
-        of_slots = np.zeros(graph.slot_count)
         if isinstance(adjoints, np.ndarray):
             if type(adjoints) is not np.ndarray or adjoints.dtype != np.float64:
                 adjoints = float_array(adjoints, "the adjoint")
             if adjoints.shape != graph.states.shape or not np.isfinite(adjoints).all():
                 raise ValueError(f"the adjoint must be finite and of shape {graph.states.shape}, got {adjoints}")
             if graph.binary:
-                of_slots = adjoints * self._slots * self._off
+                return self.backward_slots(adjoints)
+            more = graph.states > 1
+            flat = np.zeros(graph.slot_count)
+            flat[self._slots_of_one[more]] = adjoints[more]
+            return self.backward_slots(flat)
+        of_potentials = [np.zeros(group.potentials) for group in graph.groups]
+        of_incoming: list[FloatArray | None] = [None] * len(graph.groups)
+        of_slots = np.zeros(graph.slot_count)
+        for owner, adjoint in adjoints.items():
+            if isinstance(owner, Variable):
+                row = _checked(adjoint, (owner.states,), owner.name)
+                self._set(self.graph.variable_index(owner), row, of_slots)
             else:
-                for variable in np.flatnonzero(adjoints).tolist():
-                    row = np.zeros(int(graph.states[variable]))
-                    row[1] = adjoints[variable]
-                    self._set(variable, row, of_slots)
+                self._add_factor(owner, adjoint, of_incoming, of_potentials)
+        return self.graph.by_factor(self._through_messages(of_slots, of_incoming, of_potentials))
+
+    def backward_slots(self, adjoint: FloatArray) -> list[FloatArray]:
+        """The same given dJ/d `slots`; NaN and infinities go through it."""
+        of_slots = adjoint * self._slots
+        if self._graph.binary:
+            of_slots *= self._off
         else:
-            for owner, adjoint in adjoints.items():
-                if isinstance(owner, Variable):
-                    row = _checked(adjoint, (owner.states,), owner.name)
-                    self._set(self.graph.variable_index(owner), row, of_slots)
-                else:
-                    self._add_factor(owner, adjoint, of_incoming, of_potentials)
+            widths = np.diff(self._graph.first_slot)
+            expected = np.add.reduceat(of_slots, self._graph.first_slot[:-1]) if len(widths) else of_slots
+            binary = np.repeat(self._graph.states == 2, widths)
+            of_slots = np.where(binary, of_slots * self._off, of_slots - self._slots * np.repeat(expected, widths))
+        graph = self._graph
+        return self._through_messages(
+            of_slots, [None] * len(graph.groups), [np.zeros(group.potentials) for group in graph.groups]
+        )
+
+    def _through_messages(
+        self, of_slots: FloatArray, of_incoming: list[FloatArray | None], of_potentials: list[FloatArray]
+    ) -> list[FloatArray]:
         self._outcome.backward(of_slots, of_incoming, of_potentials)
         for found, own, sender in zip(of_potentials, self._potentials, self._outcome.senders, strict=True):
             if not sender.in_ratios:  # those are never infinite
                 found[own == -np.inf] = 0.0
-        return of_potentials if isinstance(adjoints, np.ndarray) else self.graph.by_factor(of_potentials)
+        return of_potentials
 
     @cached_property
     def _off(self) -> FloatArray:
@@ -342,6 +367,13 @@ class Beliefs:
             begin, end = (self._graph.edges.first_entry[edge : edge + 2] - own.start).tolist()
             of_states = of_scores.sum(axis=others)
             flat[begin:end] += of_states[1:] if belief.shape[axis] == 2 else of_states
+
+
+def require_handles(compiled: CompiledGraph | None) -> CompiledGraph:
+    """The compiled graph, if there is one; ValueError if a graph was built of groups."""
+    if compiled is None:
+        raise ValueError("the graph was built of groups: it has no handles of variables and factors")
+    return compiled
 
 
 def _checked(adjoint: ArrayLike, shape: tuple[int, ...], name: str) -> FloatArray:

@@ -62,11 +62,7 @@ def propagate(
         array([-0.091,  0.091])
 
     """
-    iterations = whole_number(iterations, "iterations", 1)
-    if not 0.0 <= damping < 1.0:
-        raise ValueError(f"damping = {damping}: at least 0 and less than 1 expected")
-    if tolerance is not None and not tolerance >= 0.0:
-        raise ValueError(f"tolerance = {tolerance}: at least 0 expected")
+    iterations = check_options(iterations, damping, tolerance)
     fixed = graph.compile() if isinstance(graph, FactorGraph) else graph
     compiled, groups = (None, fixed) if isinstance(fixed, Graph) else (fixed, fixed.graph)
     if compiled is not None and (potentials is None or isinstance(potentials, Mapping)):
@@ -93,6 +89,16 @@ def propagate(
         watch=watch,
     )
     return Beliefs(outcome, flat, compiled, converged, again)
+
+
+def check_options(iterations: int, damping: float, tolerance: float | None) -> int:
+    """The number of iterations; ValueError for an option out of range."""
+    iterations = whole_number(iterations, "iterations", 1)
+    if not 0.0 <= damping < 1.0:
+        raise ValueError(f"damping = {damping}: at least 0 and less than 1 expected")
+    if tolerance is not None and not tolerance >= 0.0:
+        raise ValueError(f"tolerance = {tolerance}: at least 0 expected")
+    return iterations
 
 
 def _flat(graph: Graph, potentials: Mapping[Factor, ArrayLike] | Sequence[ArrayLike] | None) -> list[FloatArray]:

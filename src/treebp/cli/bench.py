@@ -21,6 +21,7 @@ class Benchmark(str, Enum):
     training = "training"
     start_up = "start-up"
     memory = "memory"
+    gpu = "gpu"
 
 
 _PICTURES = ("stages", "growth")

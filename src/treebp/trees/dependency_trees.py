@@ -2,7 +2,7 @@
 
 import heapq
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,23 +39,23 @@ class DependencyTrees:
     def __init__(
         self, scores: ArrayLike, *, projective: bool, single_root: bool, lengths: ArrayLike | None = None
     ) -> None:
-        array = float_array(scores, "scores")
-        if array.ndim not in (2, 3) or array.shape[-1] != array.shape[-2] or array.shape[-1] < 2:
-            raise ValueError(
-                f"scores must have shape (n + 1, n + 1) or (batch, n + 1, n + 1) with n >= 1, not {array.shape}"
-            )
-        if lengths is not None and array.ndim == 2:
-            raise ValueError("lengths go with a batch: scores of shape (batch, n + 1, n + 1)")
+        self._set(float_array(scores, "scores"), projective, single_root, lengths)
+
+    @classmethod
+    def of(
+        cls, scores: FloatArray, *, projective: bool, single_root: bool, lengths: ArrayLike | None = None
+    ) -> "DependencyTrees":
+        """The same over a contiguous array that is not copied, and must not change."""
+        trees = cls.__new__(cls)
+        trees._set(scores, projective, single_root, lengths)
+        return trees
+
+    def _set(self, array: FloatArray, projective: bool, single_root: bool, lengths: ArrayLike | None) -> None:
+        self._lengths = checked_lengths(array.shape, lengths)
         self.projective = bool(projective)
         self.single_root = bool(single_root)
         self._batched = array.ndim == 3
         self._scores = array if self._batched else array[None]
-        count, width = self._scores.shape[:2]
-        self._lengths = np.full(count, width - 1) if lengths is None else integer_array(lengths, "lengths")
-        if self._lengths.shape != (count,):
-            raise ValueError(f"lengths must be {count} integers, one per sentence")
-        if count and not (self._lengths.min() >= 1 and self._lengths.max() < width):
-            raise ValueError(f"lengths must lie between 1 and {width - 1}")
         b, head, modifier = tree_queries.first_bad_score(self._scores, self._lengths)
         if b >= 0:
             where = f"sentence {b}: " if self._batched else ""
@@ -110,10 +110,8 @@ class DependencyTrees:
 
         `other` must allow every kind of tree that self does.
         """
-        if self._scores.shape != other._scores.shape or not np.array_equal(self._lengths, other._lengths):
-            raise ValueError("kl compares distributions over sentences of the same lengths")
-        if (other.projective and not self.projective) or (other.single_root and not self.single_root):
-            raise ValueError("kl(other): other does not allow every kind of tree that self does")
+        alike = self._scores.shape == other._scores.shape and np.array_equal(self._lengths, other._lengths)
+        check_comparable(self, other, alike)
         with np.errstate(invalid="ignore"):  # what neither has is not expected
             difference = self._expected(self._logits - other._logits)
         return self._unbatched(difference - self._sums.log_partitions + other._sums.log_partitions)
@@ -209,6 +207,10 @@ class DependencyTrees:
     def _unbatched(self, array: AnyArray) -> AnyArray:
         return array if self._batched else array[0]
 
+    def require_trees(self) -> None:
+        """Raise ValueError if a sentence has no tree; this is what any query does first."""
+        self._require_trees(self._sums.log_partitions)
+
     def _require_trees(self, log_partition: FloatArray) -> None:
         for b in np.flatnonzero(log_partition == -np.inf)[:1]:
             where = f"sentence {b}" if self._batched else "the sentence"
@@ -280,3 +282,44 @@ class _Sums(NamedTuple):
     log_partitions: FloatArray
     marginals: FloatArray
     swept: nonprojective.Swept
+
+
+class _Kind(Protocol):
+    """What kind of trees there are."""
+
+    projective: bool
+    single_root: bool
+
+
+def check_comparable(one: _Kind, other: _Kind, alike: bool) -> None:
+    """ValueError unless one distribution's divergence from another can be asked for; `alike` says that shapes agree."""
+    if not alike:
+        raise ValueError("kl compares distributions over sentences of the same lengths")
+    if (other.projective and not one.projective) or (other.single_root and not one.single_root):
+        raise ValueError("kl(other): other does not allow every kind of tree that self does")
+
+
+def check_shape(shape: tuple[int, ...]) -> None:
+    """ValueError unless scores of a shape can be those of trees."""
+    if len(shape) not in (2, 3) or shape[-1] != shape[-2] or shape[-1] < 2:
+        raise ValueError(
+            f"scores must have shape (n + 1, n + 1) or (batch, n + 1, n + 1) with n >= 1, not {tuple(shape)}"
+        )
+
+
+def checked_lengths(shape: tuple[int, ...], lengths: ArrayLike | None) -> IntArray:
+    """The words of each sentence that scores of a shape are about; ValueError if shape or lengths are not right.
+
+    >>> checked_lengths((2, 5, 5), None)
+    array([4, 4])
+    """
+    check_shape(shape)
+    if lengths is not None and len(shape) == 2:
+        raise ValueError("lengths go with a batch: scores of shape (batch, n + 1, n + 1)")
+    count, width = (1, *shape)[-3], shape[-1]
+    found: IntArray = np.full(count, width - 1) if lengths is None else integer_array(lengths, "lengths")
+    if found.shape != (count,):
+        raise ValueError(f"lengths must be {count} integers, one per sentence")
+    if count and not (found.min() >= 1 and found.max() < width):
+        raise ValueError(f"lengths must lie between 1 and {width - 1}")
+    return found
