@@ -171,7 +171,7 @@ def test_a_sentence_without_a_tree():
     for query in (lambda: trees.log_partition, trees.argmax):
         with pytest.raises(ValueError, match="sentence 1 has no projective tree with one root word: word 2 has no"):
             query()
-    with pytest.raises(ValueError, match="k must be at least 1"):
+    with pytest.raises(ValueError, match="k = 0: at least 1 expected"):
         DependencyTrees(torch.zeros(3, 3), projective=True, single_root=True).topk(0)
     with pytest.raises(ValueError, match="same lengths"):
         DependencyTrees(torch.zeros(3, 3), projective=True, single_root=True).kl(trees)

@@ -143,7 +143,7 @@ class _OnHost:
     def __init__(self, beliefs: NumPyBeliefs) -> None:
         self._beliefs = beliefs
         self.slots = torch.from_numpy(beliefs.slots)
-        self.residuals = torch.from_numpy(beliefs.residuals)
+        self.residuals = torch.tensor(beliefs.residuals)  # what NumPy hands out is read-only
 
     @cached_property
     def log_partition(self) -> Tensor:
@@ -151,7 +151,7 @@ class _OnHost:
 
     @property
     def expectations(self) -> list[Tensor]:
-        return [torch.from_numpy(own) for own in self._beliefs.group_expectations]
+        return [torch.tensor(own) for own in self._beliefs.group_expectations]
 
     def backward(self, adjoint: Tensor) -> list[Tensor]:
         return [torch.from_numpy(own) for own in self._beliefs.backward_slots(adjoint.contiguous().numpy())]
