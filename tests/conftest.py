@@ -1,6 +1,7 @@
 """Settings of all property tests, and the embedded treebank."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -12,6 +13,11 @@ settings.register_profile("treebp", deadline=None, suppress_health_check=[Health
 # With bounds checks it is the same code once more, and slower: a few examples reach all of it.
 settings.register_profile("bounds", settings.get_profile("treebp"), max_examples=20)
 settings.load_profile("bounds" if os.environ.get("NUMBA_BOUNDSCHECK") == "1" else "treebp")
+
+# A suite that runs in the background, or under nohup, ignores these; the commands that it starts must not.
+for number in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")
