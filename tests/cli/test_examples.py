@@ -63,6 +63,7 @@ def test_the_examples_of_the_readme_run(small: Path) -> None:
         if line.startswith("treebp ") and not line.startswith("treebp demo")
     ]
     assert {shlex.split(line)[1] for line in commands} >= {"train", "parse", "evaluate", "init-config", "debug-data"}
+    Path("notes.txt").write_text("The dog sleeps.\n")
     for line in commands:
         run(line)
     assert Path("parsed.conllu").exists()

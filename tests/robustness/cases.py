@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from treebp.parsing.model_file import read_tensors, write_tensors
+from treebp.features.model_file import read_tensors, write_tensors
 
 ROW = "1\tTrees\ttree\tNOUN\tNNS\t_\t0\troot\t_\t_\n"
 TRAIN = ["train", "train.conllu", "--dev", "dev.conllu", "--config", "run.toml", "--threads", "1", "-o"]

@@ -120,7 +120,7 @@ def test_a_bar_never_lands_among_the_output(place: Path) -> None:
     os.close(terminal)
     shown = os.read(controller, 4096)
     os.close(controller)
-    assert result.stdout.startswith(b"1\t")
+    assert result.stdout.startswith(b"# text = ")
     assert shown.startswith(b"300 sentences, ")
     assert b"\x1b" not in shown
 

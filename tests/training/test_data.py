@@ -175,6 +175,7 @@ def test_preparation_is_for_one_pruner_only(prepared):
 
 LATER = {
     "tokeniser": False,  # true only beside predicted tags
+    "size": 5.0,
     "objective": "ar",
     "factors": (),
     "inference": "exact",

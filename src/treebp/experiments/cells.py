@@ -28,7 +28,7 @@ class Cell:
         >>> list(cell.settings)
         ['seed', 'objective', 'factors', 'iterations', 'inference', 'tree', 'labels']
         >>> str(cell)
-        'ptb10, seed 1, cll, grandparent+sibling, 2 iterations'
+        'ptb10, seed 1, cll, grandparent+sibling, 2 iterations, auto'
 
     """
 

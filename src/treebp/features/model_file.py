@@ -3,12 +3,11 @@
 import json
 import math
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from lzma import LZMAError
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -16,6 +15,9 @@ from safetensors import SafetensorError, safe_open
 from treebp._types import AnyArray
 from treebp.data.files import replacing
 from treebp.features.compact import coded, compressed, decompressed
+from treebp.models import find_model
+
+Model = TypeVar("Model")
 
 _TYPES = {"bool": "BOOL", "uint8": "U8", "int32": "I32", "int64": "I64", "float32": "F32", "float64": "F64"}
 VERSION = 3
@@ -80,11 +82,14 @@ def read_tensors(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, AnyAr
     return header, tensors
 
 
-@contextmanager
-def usable(path: str | Path, kind: str) -> Iterator[None]:
-    """Say of a whole file, if what it holds cannot be used, which file that is."""
+def load_model(
+    name: str | Path, kind: str, from_state: Callable[[dict[str, Any], dict[str, AnyArray]], Model]
+) -> Model:
+    """What a file holds, or a model of the package; ValueError, which names the file, if that cannot be used."""
+    path = find_model(name)
+    header, tensors = read_tensors(path, kind)
     try:
-        yield
+        return from_state(header, tensors)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"{path} is not a {kind} that can be used: {error}") from None
 

@@ -12,8 +12,7 @@ from treebp._threads import map_in_order
 from treebp._types import AnyArray, BoolArray, IntArray
 from treebp.data.sentence import Sentence
 from treebp.features.encoding import Encoding
-from treebp.features.model_file import pack, read_tensors, tensors_of, unpack, usable, with_prefix, write_tensors
-from treebp.models import find_model
+from treebp.features.model_file import load_model, pack, tensors_of, unpack, with_prefix, write_tensors
 from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.config import Config
 from treebp.parsing.decoding import decode, k_best
@@ -29,7 +28,7 @@ from treebp.parsing.scorer import HashedScorer
 from treebp.tagging.tagger import Tagged, Tagger
 
 KIND = "treebp model"
-_BATCH, _BATCH_WORDS = 48, 1200  # sentences that are parsed together at most, and words that are enough
+_BATCH, _BATCH_WORDS = 32, 800  # sentences that are parsed together at most, and words that are enough
 _Known = Mapping[int, int]
 _Forbidden = Collection[tuple[int, int]]
 _Item = tuple[Sentence, _Known, _Forbidden]
@@ -218,10 +217,7 @@ class Parser:
     @classmethod
     def load(cls, path: str | Path) -> "Parser":
         """Read a parser that was saved. Raises ValueError for a file that is damaged, or of a newer version."""
-        path = find_model(path)
-        header, tensors = read_tensors(path, KIND)
-        with usable(path, KIND):
-            return cls.from_state(header, tensors)
+        return load_model(path, KIND, cls.from_state)
 
     @classmethod
     def from_state(cls, header: Mapping[str, Any], tensors: Mapping[str, AnyArray]) -> "Parser":

@@ -9,8 +9,7 @@ from typing import Any
 from treebp._types import AnyArray
 from treebp.data.sentence import Sentence
 from treebp.features.compact import lighter
-from treebp.features.model_file import read_tensors, tensors_of, usable, with_prefix, write_tensors
-from treebp.models import find_model
+from treebp.features.model_file import load_model, tensors_of, with_prefix, write_tensors
 from treebp.parsing.parser import KIND, Parser
 from treebp.pipeline.document import Document, ParsedSentence
 from treebp.tokenising.tokeniser import Tokeniser
@@ -139,10 +138,7 @@ class Pipeline:
     @classmethod
     def load(cls, path: str | Path) -> "Pipeline":
         """Read a pipeline, or a parser, that was saved. Raises ValueError for a file that cannot be used."""
-        path = find_model(path)
-        header, tensors = read_tensors(path, KIND)
-        with usable(path, KIND):
-            return cls.from_state(header, tensors)
+        return load_model(path, KIND, cls.from_state)
 
 
 def load(path: str | Path) -> Pipeline:

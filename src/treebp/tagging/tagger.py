@@ -12,7 +12,7 @@ import numpy as np
 from treebp._threads import map_in_order, thread_count
 from treebp._types import AnyArray, FloatArray
 from treebp.data.sentence import Sentence
-from treebp.features.model_file import pack, read_tensors, tensors_of, unpack, usable, with_prefix, write_tensors
+from treebp.features.model_file import load_model, pack, tensors_of, unpack, with_prefix, write_tensors
 from treebp.tagging.fitting import FittingOptions, fit_sequences
 from treebp.tagging.lemmatiser import Lemmatiser, Tag
 from treebp.tagging.lexicon import Lexicon
@@ -262,9 +262,7 @@ class Tagger:
     @classmethod
     def load(cls, path: str | Path) -> "Tagger":
         """Read a tagger that was saved. Raises ValueError for a file that is damaged, or of a newer version."""
-        header, tensors = read_tensors(Path(path), _KIND)
-        with usable(path, _KIND):
-            return cls.from_state(header, tensors)
+        return load_model(path, _KIND, cls.from_state)
 
 
 def tags_of(sentence: Sentence) -> Iterator[Tag]:

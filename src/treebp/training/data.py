@@ -30,6 +30,7 @@ _FEW_ARCS = 0.01
 # Settings that nothing here depends on.
 _LATER = {
     "tokeniser",
+    "size",
     "objective",
     "factors",
     "inference",
