@@ -149,8 +149,8 @@ def unpack(bits: AnyArray, values: AnyArray, out: AnyArray) -> None:
     if bits.shape != ((count + 7) // 8,) or bits.dtype != np.uint8:
         raise ValueError(f"{bits.shape} bytes of type {bits.dtype} do not say which of {count} features are used")
     used = np.flatnonzero(np.unpackbits(bits, count=count).view(np.bool_))
-    if values.shape != used.shape or not np.isfinite(values).all():
-        raise ValueError(f"{values.shape} values are not the weights of {len(used)} features")
+    if values.shape != used.shape or values.dtype != out.dtype or not np.isfinite(values).all():
+        raise ValueError(f"{values.shape} values of type {values.dtype} are not the weights of {len(used)} features")
     out[used] = values
 
 
