@@ -27,15 +27,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "robustness"))
 
 from place import furnish, restore, snapshot
-from zygote import SMALL, Outcome, Zygote
 
 from treebp.data.embedded import embedded_treebank
 from treebp.experiments.running import program_version
 from treebp.parsing.config import Config
 from treebp.training import fit
+from zygote import SMALL, Outcome, Zygote
 
 LIMIT_SECONDS = 120.0
 TRAIN = ["train", "train.conllu", "--dev", "dev.conllu", "--config", "run.toml", "--threads", "1", "-o", "new.model"]
@@ -69,7 +70,7 @@ class Bench:
         fit(train, dev, Config(**SMALL), threads=1, checkpoint=checkpoint)
         self.furnished = snapshot(self.place)
         self.mirror = mirror
-        self.zygote = Zygote(scratch)
+        self.zygote = Zygote()
         self.undisturbed: dict[tuple[str, ...], dict[str, bytes]] = {}
 
     def run(self, verdict: Verdict, arguments: list[str], **options: Any) -> Outcome:
@@ -552,27 +553,26 @@ def campaign(seed: int, numbers: range, jobs: int, until: float) -> tuple[list[V
 
     def work(scratch: Path, address: str) -> None:
         bench = Bench(scratch, address)
-        with bench.zygote:
-            while time.monotonic() < until:
-                with lock:
-                    number = next(waiting, None)
-                if number is None:
-                    return
-                rng = random.Random(f"{seed} {number}")
-                (kind,) = rng.choices(list(KINDS), list(KINDS.values()))
-                verdict = Verdict(kind.__name__)
-                try:
-                    kind(bench, rng, verdict)
-                except (OSError, KeyError) as error:
-                    verdict.wrong = verdict.wrong or f"{type(error).__name__}: {error}"
-                    restore(bench.place, bench.furnished)
-                with lock:
-                    verdicts.append(verdict)
-                    if verdict.wrong:
-                        wrong.append({"case": number, "kind": verdict.kind, "what": verdict.wrong})
-                        print(f"case {number} ({verdict.kind}): {verdict.wrong}", flush=True)
-                    if len(verdicts) % 500 == 0:
-                        print(f"{len(verdicts):,} cases, {len(wrong)} wrong", flush=True)
+        while time.monotonic() < until:
+            with lock:
+                number = next(waiting, None)
+            if number is None:
+                return
+            rng = random.Random(f"{seed} {number}")
+            (kind,) = rng.choices(list(KINDS), list(KINDS.values()))
+            verdict = Verdict(kind.__name__)
+            try:
+                kind(bench, rng, verdict)
+            except (OSError, KeyError) as error:
+                verdict.wrong = verdict.wrong or f"{type(error).__name__}: {error}"
+                restore(bench.place, bench.furnished)
+            with lock:
+                verdicts.append(verdict)
+                if verdict.wrong:
+                    wrong.append({"case": number, "kind": verdict.kind, "what": verdict.wrong})
+                    print(f"case {number} ({verdict.kind}): {verdict.wrong}", flush=True)
+                if len(verdicts) % 500 == 0:
+                    print(f"{len(verdicts):,} cases, {len(wrong)} wrong", flush=True)
 
     with tempfile.TemporaryDirectory() as folder, mirror() as address, ThreadPoolExecutor(jobs) as pool:
         scratches = [Path(folder, str(job)) for job in range(jobs)]

@@ -3,13 +3,13 @@
 import os
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from cases import Case, all_cases
 from place import furnish, restore, snapshot
-from zygote import Zygote
+
+from zygote import Zygote, shared_zygote
 
 CASES = all_cases()
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
@@ -22,10 +22,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def zygote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygote]:
-    with Zygote(tmp_path_factory.mktemp("scratch")) as process:
-        yield process
+@pytest.fixture
+def zygote() -> Zygote:
+    return shared_zygote()
 
 
 def test_the_table_is_long_enough() -> None:

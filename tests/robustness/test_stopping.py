@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 from place import furnish, restore, snapshot
-from zygote import Zygote
+
+from zygote import Zygote, shared_zygote
 
 TRAIN = ["train", "train.conllu", "--dev", "dev.conllu", "--config", "run.toml", "--threads", "1", "-o", "new.model"]
 PART = ".*.part"
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits memory as Linux does")
 
 
-@pytest.fixture(scope="module")
-def zygote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygote]:
-    with Zygote(tmp_path_factory.mktemp("scratch")) as process:
-        yield process
+@pytest.fixture
+def zygote() -> Zygote:
+    return shared_zygote()
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,11 @@
 """Commands in tens of milliseconds: a process that has loaded everything forks a child for each of them.
 
 As a program it reads requests as lines of JSON and answers with the exit status and the seconds taken. `Zygote` starts
-it and speaks to it.
+it and speaks to it; all tests of a process share one.
 """
 
+import atexit
+import functools
 import gc
 import json
 import os
@@ -11,6 +13,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Sequence
@@ -40,19 +43,19 @@ class Outcome:
 
 
 class Zygote:
-    """The process, with kernels loaded. Use it as a context manager."""
+    """The process, with kernels loaded; it ends with the one that started it."""
 
-    def __init__(self, scratch: Path) -> None:
-        self._scratch = scratch
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        self._scratch = Path(self._folder.name)
         self._process = subprocess.Popen(
             [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
+        atexit.register(self.close)
         self._answer()
 
-    def __enter__(self) -> "Zygote":
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """End the process."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
@@ -93,6 +96,7 @@ class Zygote:
         request = {
             "arguments": list(arguments),
             "folder": str(folder),
+            "environment": dict(os.environ),
             "streams": [
                 None if stdin is None else str(source),
                 None if stdout is None else stdout or str(out),
@@ -116,6 +120,12 @@ class Zygote:
         if not line:
             raise RuntimeError("the process that runs the commands has ended")
         return json.loads(line)
+
+
+@functools.cache
+def shared_zygote() -> Zygote:
+    """The one of this process."""
+    return Zygote()
 
 
 def _load() -> None:
@@ -177,6 +187,8 @@ def _become(request: dict[str, Any]) -> None:
     status = 1
     try:
         os.chdir(request["folder"])
+        os.environ.clear()
+        os.environ.update(request["environment"])
         for number, (name, path) in enumerate(zip(("stdin", "stdout", "stderr"), request["streams"], strict=True)):
             if path is None:
                 os.close(number)
