@@ -4,12 +4,11 @@ import os
 import stat
 from pathlib import Path
 
-from zygote import SMALL
-
 from treebp.data.conll import write_conll
 from treebp.data.embedded import embedded_treebank
 from treebp.parsing.config import Config
 from treebp.training import fit
+from zygote import SMALL
 
 BRACKETS = "( (S (NP-SBJ (NNS Trees)) (VP (VBP grow)) (. .)))\n"
 Snapshot = dict[str, tuple[int, bytes]]
