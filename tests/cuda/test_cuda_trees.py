@@ -38,6 +38,19 @@ def test_a_batch(data, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_among_equals_the_same_tree_is_best(kind):
+    rng = np.random.default_rng(2)
+    scores = rng.integers(-1, 2, size=(12, 25, 25)).astype(float)
+    scores[rng.random(scores.shape) < 0.2] = -np.inf
+    scores, lengths = torch.from_numpy(scores), torch.arange(13, 25)
+    heads, verdicts = dense_trees.best(scores, lengths, *kind)
+    expected, impossible = HOST.best(scores, lengths, *kind)
+    assert torch.equal(verdicts > 0, impossible)
+    assert not impossible.all()
+    assert torch.equal(heads[~impossible], expected[~impossible])
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("most", [0, 1200, 2500])  # bytes: for nothing, half the charts of one query, or of the other
 def test_sentences_too_long_for_shared_memory(kind, most, monkeypatch):
     monkeypatch.setattr(dense_trees, "most_shared", lambda kind, device: most)

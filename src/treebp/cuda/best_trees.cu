@@ -142,116 +142,134 @@ extern "C" __global__ void best_projective(
         if (verdict != FINE || word >= size - 1) heads[word] = -1;
 }
 
-// The memory of best_arborescence: matrices of size * size each.
-struct Contractions {
-    double* work;
-    int *chosen, *members, *enters, *leaves;  // a row per contraction, as in treebp/kernels/arborescence.py
-    int *alive, *names, *mark, *final_heads;
-    __device__ Contractions(double*& place, int size) {
+// The graph of best_arborescence, some of whose cycles have become nodes: see treebp/kernels/arborescence.py.
+struct Contracted {
+    int size;
+    double *work, *enters;
+    int *heads, *modifiers;                    // a matrix each
+    int *alive, *best, *names, *walk;          // a number for each row
+    int *members, *inside;                     // of the cycle that is being contracted
+    int *parents, *arc_heads, *arc_modifiers;  // two numbers for each row
+    __device__ Contracted(double*& place, int size) : size(size) {
         Int cells = (Int)size * size;
         work = take<double>(place, cells);
-        chosen = (int*)take<double>(place, 2 * cells);
-        members = chosen + cells, enters = members + cells, leaves = enters + cells;
-        alive = (int*)take<double>(place, 2 * size);
-        names = alive + size, mark = names + size, final_heads = mark + size;
+        enters = take<double>(place, size);
+        heads = (int*)take<double>(place, cells);
+        modifiers = heads + cells;
+        alive = (int*)take<double>(place, 6 * size);
+        best = alive + size, names = best + size, walk = names + size, members = walk + size, inside = members + size;
+        parents = inside + size, arc_heads = parents + 2 * size, arc_modifiers = arc_heads + 2 * size;
     }
 };
 
-// A node on a cycle of the best heads, or -1.
-__device__ int find_cycle(const int* best, const int* alive, int size, int* mark) {
-    for (int k = 0; k < size; k++) mark[k] = 0;
-    for (int start = 1; start < size; start++) {
-        int node = start;
-        while (node != 0 && alive[node] && mark[node] == 0) {
-            mark[node] = start;
-            node = best[node];
-        }
-        if (node != 0 && alive[node] && mark[node] == start) return node;
+// The row of a node's best head, -1 if there is none; among equals, the first. Every thread of the block gets it.
+__device__ int best_head(const Contracted& graph, int row, bool single_root) {
+    const double* work = graph.work + row * graph.size;
+    double top = -infinity();
+    int place = 0;
+    FOR_THREADS(head, graph.size) {
+        if (work[head] > top && graph.alive[head] && head != row && !(single_root && head == 0))
+            top = work[head], place = head;
     }
-    return -1;
+    double best = over_block<larger>(top);
+    if (best == -infinity()) return work[0] > -infinity() ? 0 : -1;
+    return -(int)over_block<larger>(top == best ? -(double)place : -infinity());
 }
 
-// Open the cycles again and write the tree's heads; return its score.
-__device__ double expand(const double* scores, int size, const Contractions& own, int contractions, Int* heads) {
-    int* last = own.final_heads;
-    for (int k = 0; k < size; k++) last[k] = own.chosen[contractions * size + k];
-    for (int level = contractions - 1; level >= 0; level--) {
-        int cycle = own.names[level], outer = last[cycle], entered = own.enters[level * size + outer];
-        for (int node = 1; node < size; node++) {
-            if (own.members[level * size + node])
-                last[node] = own.chosen[level * size + node];
-            else if (last[node] == cycle)
-                last[node] = own.leaves[level * size + node];
+// Put the cycle that a row is in, as a new node, into that row, where no walk has been yet.
+__device__ void contract(const Contracted& graph, int row, int node) {
+    __shared__ int count;
+    int size = graph.size;
+    FOR_THREADS(other, size) graph.inside[other] = 0;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        count = 0;
+        for (int member = row; !graph.inside[member]; member = graph.best[member]) {
+            graph.inside[member] = 1;
+            graph.members[count++] = member;
+            graph.parents[graph.names[member]] = node;
         }
-        last[entered] = outer;
     }
-    double total = 0.0;
-    for (int word = 1; word < size; word++) {
-        heads[word - 1] = last[word];
-        total += scores[last[word] * size + word];
-    }
-    return total;
-}
-
-// The best tree (Chu and Liu, 1965; Edmonds, 1967): its heads, and its score, -inf where there is none. If `root` is not
-// zero, it is the only word below the root.
-__device__ double best_arborescence(const double* scores, int size, int root, const Contractions& own, Int* heads) {
-    __shared__ int start;
-    __shared__ double total;
-    FOR_CELLS(head, modifier, size) {
-        int cell = head * size + modifier;
-        own.work[cell] = root > 0 && head == 0 && modifier != root ? -infinity() : scores[cell];
-        own.members[cell] = own.chosen[cell] = 0;
-    }
-    FOR_THREADS(node, size) own.alive[node] = 1;
-    int contractions = 0;
-    for (;; contractions++) {
-        __syncthreads();
-        int *best = own.chosen + contractions * size, *inner = own.members + contractions * size;
-        double headless = 0.0;
-        FOR_THREADS(modifier, size) {
-            if (modifier == 0 || !own.alive[modifier]) continue;
-            double top = -infinity();
-            for (int head = 0; head < size; head++)
-                if (own.alive[head] && head != modifier && own.work[head * size + modifier] > top) {
-                    top = own.work[head * size + modifier];
-                    best[modifier] = head;
-                }
-            if (top == -infinity()) headless = 1.0;
-        }
-        if (over_block<larger>(headless) > 0.0) return -infinity();
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            start = find_cycle(best, own.alive, size, own.mark);
-            for (int node = start; node >= 0 && !inner[node]; node = best[node]) inner[node] = 1;
-        }
-        __syncthreads();
-        int cycle = start;
-        if (cycle < 0) break;
-        FOR_THREADS(other, size) {
-            if (!own.alive[other] || inner[other]) continue;
-            double gain = -infinity(), out = -infinity();
-            int enter = cycle, leave = cycle;
-            for (int node = 1; node < size; node++) {
-                if (!inner[node]) continue;
-                double entering = own.work[other * size + node] - own.work[best[node] * size + node];
-                if (entering > gain) gain = entering, enter = node;
-                if (own.work[node * size + other] > out) out = own.work[node * size + other], leave = node;
+    __syncthreads();
+    FOR_THREADS(other, size) {
+        double enter = -infinity();
+        for (int k = 0; k < count; k++) {
+            int member = graph.members[k], cell = member * size + other;
+            double gain = graph.work[cell] - graph.work[member * size + graph.best[member]];
+            if (gain > enter) {
+                enter = gain;
+                graph.heads[row * size + other] = graph.heads[cell];
+                graph.modifiers[row * size + other] = graph.modifiers[cell];
             }
-            own.enters[contractions * size + other] = enter;
-            own.leaves[contractions * size + other] = leave;
-            own.work[other * size + cycle] = gain;
-            own.work[cycle * size + other] = out;
         }
-        __syncthreads();
-        FOR_THREADS(node, size) if (node > 0 && inner[node] && node != cycle) own.alive[node] = 0;
-        if (threadIdx.x == 0) own.names[contractions] = cycle;
+        graph.enters[other] = enter;
     }
-    if (threadIdx.x == 0) total = expand(scores, size, own, contractions, heads);
     __syncthreads();
-    double score = total;
+    FOR_THREADS(other, size) {
+        graph.work[row * size + other] = graph.enters[other];
+        if (other == 0 || graph.inside[other] || !graph.alive[other]) continue;
+        int leave = other * size + row;
+        for (int k = 1; k < count; k++)
+            if (graph.work[other * size + graph.members[k]] > graph.work[leave]) leave = other * size + graph.members[k];
+        graph.work[other * size + row] = graph.work[leave];
+        graph.heads[other * size + row] = graph.heads[leave];
+        graph.modifiers[other * size + row] = graph.modifiers[leave];
+        if (graph.inside[graph.best[other]]) graph.best[other] = row;
+    }
     __syncthreads();
-    return score;
+    for (int k = 1 + threadIdx.x; k < count; k += blockDim.x) graph.alive[graph.members[k]] = 0;
+    if (threadIdx.x == 0) graph.names[row] = node, graph.walk[row] = 0;
+    __syncthreads();
+}
+
+// Open the cycles again, write the tree's heads, and return whether it is as wanted; one thread does it.
+__device__ bool open_cycles(const Contracted& graph, int nodes, bool single_root, Int* heads) {
+    int size = graph.size, roots = 0;
+    for (int node = nodes - 1; node >= size; node--) {
+        int entered = graph.arc_modifiers[node];
+        while (graph.parents[entered] != node) entered = graph.parents[entered];
+        graph.arc_heads[entered] = graph.arc_heads[node], graph.arc_modifiers[entered] = graph.arc_modifiers[node];
+    }
+    for (int word = 1; word < size; word++) {
+        heads[word - 1] = graph.arc_heads[word];
+        roots += graph.arc_heads[word] == 0;
+    }
+    return !single_root || roots == 1;
+}
+
+// Write the heads of the best tree (Chu and Liu, 1965; Edmonds, 1967; Tarjan, 1977); return whether there is one.
+__device__ bool best_arborescence(const double* arcs, int size, bool single_root, const Contracted& graph, Int* heads) {
+    __shared__ int found;
+    FOR_CELLS(head, modifier, size) {
+        int cell = modifier * size + head;
+        graph.work[cell] = arcs[head * size + modifier];
+        graph.heads[cell] = head, graph.modifiers[cell] = modifier;
+    }
+    FOR_THREADS(row, size) {
+        graph.alive[row] = 1, graph.best[row] = 0, graph.names[row] = row, graph.walk[row] = row == 0 ? size : 0;
+        graph.parents[row] = graph.parents[size + row] = -1;
+    }
+    __syncthreads();
+    int nodes = size;
+    for (int start = 1; start < size; start++) {
+        int row = start;
+        while (graph.walk[row] == 0) {
+            int head = best_head(graph, row, single_root);
+            if (head < 0) return false;
+            if (threadIdx.x == 0) {
+                int name = graph.names[row];
+                graph.walk[row] = start, graph.best[row] = head;
+                graph.arc_heads[name] = graph.heads[row * size + head];
+                graph.arc_modifiers[name] = graph.modifiers[row * size + head];
+            }
+            __syncthreads();
+            row = head;
+            if (graph.walk[row] == start) contract(graph, row, nodes++);
+        }
+    }
+    if (threadIdx.x == 0) found = open_cycles(graph, nodes, single_root, heads);
+    __syncthreads();
+    return found;
 }
 
 extern "C" __global__ void best_spanning(
@@ -267,19 +285,8 @@ extern "C" __global__ void best_spanning(
     if (legal) best_heads(all_scores + b * width * width, width, size, arcs, heads, &verdict);
     if (verdict == FINE && !is_tree(heads, size, false, single_root != 0)) {
         __syncthreads();
-        Contractions own(place, size);
-        Int* trial = (Int*)take<double>(place, size);
-        double best = -infinity();
-        for (int root = single_root ? 1 : 0; root < (single_root ? size : 1); root++) {
-            if (arcs[root] == -infinity() && single_root) continue;
-            double score = best_arborescence(arcs, size, root, own, trial);
-            if (score > best) {
-                best = score;
-                for (int word = threadIdx.x; word < size - 1; word += blockDim.x) heads[word] = trial[word];
-            }
-            __syncthreads();
-        }
-        if (best == -infinity()) verdict = NO_TREE;
+        Contracted graph(place, size);
+        if (!best_arborescence(arcs, size, single_root != 0, graph, heads)) verdict = NO_TREE;
     }
     __syncthreads();
     if (threadIdx.x == 0) verdicts[b] = verdict;
