@@ -27,6 +27,7 @@ LAYERS = [
     "drawing",
     "experiments",
     "benchmarks",
+    "serving",
     "cli",
 ]
 # The root names the homes of the public names and loads none of them by itself; `python -m treebp` is the command line.
