@@ -7,6 +7,7 @@ import signal
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 from server import Server, serving
@@ -117,7 +118,6 @@ BAD = [
     ("POST", "/parse", b'{"text": "a", "kbest": 1.5}', "application/json", 400),
     ("POST", "/parse", b'{"text": "a", "known": [{"x": 1}]}', "application/json", 400),
     ("POST", "/parse", b'{"text": "a", "known": [{"1": 7}]}', "application/json", 400),
-    ("POST", "/parse", b'{"text": "a", "known": []}', "application/json", 400),
     ("POST", "/parse", b'{"text": "a", "known": 3}', "application/json", 400),
     ("POST", "/parse", b'{"text": "a", "forbidden": [[[1]]]}', "application/json", 400),
     ("POST", "/parse", b'{"text": "a", "marginals": 1}', "application/json", 400),
@@ -155,20 +155,15 @@ def test_what_else_there_is(server: Server) -> None:
     assert b"POST /parse" in server.ask("GET", "/docs").content
 
 
-def raw(server: Server, *parts: bytes, wait: float = 0.0) -> bytes:
-    """What comes back for bytes that are no request of a well-behaved client."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
-        for part in parts:
-            connection.sendall(part)
-            time.sleep(wait)
+def raw(server: Server, content: bytes) -> bytes:
+    """What comes back for bytes that are no request of a well-behaved client, before the connection is closed."""
+    received = b""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection, suppress(OSError):
+        connection.sendall(content)
         connection.shutdown(socket.SHUT_WR)
-        received = b""
-        try:
-            while more := connection.recv(65536):
-                received += more
-        except ConnectionResetError:
-            pass
-        return received
+        while more := connection.recv(65536):
+            received += more
+    return received
 
 
 def test_what_is_no_http_is_refused_and_what_is_cut_off_is_forgotten(server: Server) -> None:
@@ -176,7 +171,7 @@ def test_what_is_no_http_is_refused_and_what_is_cut_off_is_forgotten(server: Ser
     assert raw(server, b"\x16\x03\x01 hello\r\n\r\n").startswith(b"HTTP/1.1 400")
     assert b"200 OK" not in raw(server, head + b"half")
     assert b" 400 " in raw(server, head.replace(b"10", b"ten"))
-    endless = b"GET / HTTP/1.1\r\nX: " + b"a" * 400_000
+    endless = b"GET / HTTP/1.1\r\nX: " + b"a" * 4_000_000
     assert raw(server, endless)[:12] in (b"HTTP/1.1 400", b"")
     chunked = head.replace(b"Content-Length: 10", b"Transfer-Encoding: chunked")
     assert b" 413 " in raw(server, chunked + b"1fff0\r\n" + b"a" * 0x1FFF0 + b"\r\n0\r\n\r\n")

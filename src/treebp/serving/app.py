@@ -67,8 +67,8 @@ class _Parsing:
         try:
             response = await self._answer(Request(scope, receive), deadline)
             self._metrics.requests.labels(response.status_code).inc()
-            # An answer that is not finished then ends with its connection.
-            await asyncio.wait_for(response(scope, receive, send), deadline - time.monotonic())
+            # An answer that is not finished then ends with its connection; that it is too late can still be said.
+            await asyncio.wait_for(response(scope, receive, send), max(deadline - time.monotonic(), 1.0))
         except (ClientDisconnect, asyncio.TimeoutError):
             return
         finally:
@@ -90,7 +90,7 @@ class _Parsing:
             except asyncio.TimeoutError:
                 raise RequestError(504, "there was not enough time: send less at a time") from None
         except RequestError as refused:
-            headers = {"Connection": "close"} if refused.status in (408, 413) else {}
+            headers = {"Connection": "close"} if refused.status == 408 else {}
             return _refusal(refused.status, refused.reason, headers)
         except ValueError as error:
             return _refusal(400, str(error))

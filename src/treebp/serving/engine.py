@@ -6,7 +6,7 @@ import logging
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from threading import Condition, Thread
 from typing import NamedTuple, TypeVar
 
@@ -46,17 +46,14 @@ class Job:
 
     def _read(self, pipeline: Pipeline) -> Iterator[_Item]:
         question = self.question
-        known = repeat({}) if question.known is None else iter(question.known)
-        forbidden = repeat([]) if question.forbidden is None else iter(question.forbidden)
+        known = chain(question.known, repeat({}))
+        forbidden = chain(question.forbidden, repeat([]))
         for number, (sentence, found) in enumerate(self._sentences(pipeline)):
             limit = self._limits.kbest_words if question.kbest else self._limits.words
             if len(sentence) > limit:
                 trees = " for its k best trees" if question.kbest else ""
                 raise RequestError(413, f"sentence {number + 1} has {len(sentence)} words, {limit} are allowed{trees}")
-            try:
-                yield _Item(sentence, found, next(known), next(forbidden))
-            except StopIteration:
-                raise RequestError(400, f"known or forbidden arcs are given for {number} sentences only") from None
+            yield _Item(sentence, found, next(known), next(forbidden))
 
     def _sentences(self, pipeline: Pipeline) -> Iterator[tuple[Sentence, TokenisedSentence | None]]:
         if self.question.input == "conllu":

@@ -5,7 +5,9 @@ from typing import Any, ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-_HEAD = 1 << 16  # bytes for headers, besides those of the body
+# What comes of a request that was refused is read on for a while, and forgotten: a client that is still sending would
+# never see the answer. So much more than the largest request is enough.
+_FORGOTTEN, _HEAD = 4, 1 << 16
 
 
 class LimitedProtocol(HttpToolsProtocol):
@@ -44,7 +46,7 @@ class LimitedProtocol(HttpToolsProtocol):
         """More of it."""
         self._received += len(data)
         super().data_received(data)
-        if self._received > self.size + _HEAD and not self.transport.is_closing():
+        if self._received > _FORGOTTEN * self.size + _HEAD and not self.transport.is_closing():
             if self.cycle is not None and not self.cycle.response_complete:
                 self.transport.abort()
             else:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
 from treebp._checks import whole_number
@@ -53,8 +53,8 @@ class Question:
         output: the format of the answer.
         kbest: as many alternatives are wanted for each sentence.
         marginals: all heads that a word may have, with their probabilities; in CoNLL-U that of its head.
-        known: for each sentence, heads that are settled, as {modifier: head}; None for none at all.
-        forbidden: for each sentence, arcs (head, modifier) that must not be; None likewise.
+        known: for each sentence, heads that are settled, as {modifier: head}; none where the list has ended.
+        forbidden: for each sentence, arcs (head, modifier) that must not be; likewise.
 
     """
 
@@ -63,8 +63,8 @@ class Question:
     output: Output = "json"
     kbest: int = 0
     marginals: bool = False
-    known: list[dict[int, int]] | None = None
-    forbidden: list[list[tuple[int, int]]] | None = None
+    known: list[dict[int, int]] = field(default_factory=list)
+    forbidden: list[list[tuple[int, int]]] = field(default_factory=list)
 
 
 def read_question(content_type: str, body: bytes, query: Mapping[str, str], limits: Limits) -> Question:
@@ -104,7 +104,7 @@ def read_question(content_type: str, body: bytes, query: Mapping[str, str], limi
 
 
 def _checked(options: dict[str, Any], limits: Limits) -> Question:
-    unknown = sorted(set(options) - {field.name for field in fields(Question)})
+    unknown = sorted(set(options) - {one.name for one in fields(Question)})
     if unknown:
         raise ValueError(f"unknown option {unknown[0]!r}")
     text = options.get("text")
@@ -119,22 +119,18 @@ def _checked(options: dict[str, Any], limits: Limits) -> Question:
     kbest = whole_number(options.get("kbest", 0), "kbest", 0)
     if kbest > limits.kbest:
         raise ValueError(f"kbest must be at most {limits.kbest}")
-    constraints = {"known": _known(options.get("known")), "forbidden": _forbidden(options.get("forbidden"))}
+    constraints = {"known": _known(options.get("known", [])), "forbidden": _forbidden(options.get("forbidden", []))}
     return Question(**{**options, **constraints, "kbest": kbest})
 
 
-def _known(value: Any) -> list[dict[int, int]] | None:
+def _known(value: Any) -> list[dict[int, int]]:
     """Known heads, whose modifiers JSON writes as strings."""
-    if value is None:
-        return None
     if not (isinstance(value, list) and all(isinstance(heads, dict) for heads in value)):
         raise ValueError('known must be a list with an object {"modifier": head} for each sentence')
     return [{_word(int(modifier)): _word(head) for modifier, head in heads.items()} for heads in value]
 
 
-def _forbidden(value: Any) -> list[list[tuple[int, int]]] | None:
-    if value is None:
-        return None
+def _forbidden(value: Any) -> list[list[tuple[int, int]]]:
     if not (isinstance(value, list) and all(isinstance(arcs, list) for arcs in value)):
         raise ValueError("forbidden must be a list with a list of arcs [head, modifier] for each sentence")
     return [[_arc(arc) for arc in arcs] for arcs in value]
