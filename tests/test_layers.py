@@ -28,6 +28,7 @@ LAYERS = [
     "experiments",
     "benchmarks",
     "serving",
+    "spacy",
     "cli",
 ]
 # The root names the homes of the public names and loads none of them by itself; `python -m treebp` is the command line.
