@@ -4,6 +4,7 @@ from importlib.util import find_spec
 
 _NEEDED = {
     "torch": ["src/treebp/torch/*", "tests/tensors/*", "tests/cuda/*"],
+    "ray": ["tests/clusters/*"],
     "spacy": ["src/treebp/spacy/*", "tests/spacy_pipes/*"],
     "uvicorn": ["src/treebp/serving/*", "tests/serving/*"],
 }

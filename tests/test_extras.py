@@ -13,7 +13,8 @@ def test_torch_is_there_to_be_tested():
 
 
 @pytest.mark.parametrize(
-    ("package", "extra", "tests"), [("uvicorn", "serve", "tests/serving"), ("spacy", "spacy", "tests/spacy_pipes")]
+    ("package", "extra", "tests"),
+    [("ray", "ray", "tests/clusters"), ("uvicorn", "serve", "tests/serving"), ("spacy", "spacy", "tests/spacy_pipes")],
 )
 def test_other_packages_are_there_to_be_tested(package, extra, tests):
     pytest.importorskip(package, reason=f"the extra treebp[{extra}] is not installed, which {tests} needs")

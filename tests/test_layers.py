@@ -10,6 +10,7 @@ import treebp
 ROOT = Path(treebp.__file__).parent
 LAYERS = [
     "core",
+    "clusters",
     "kernels",
     "cuda",
     "hypergraphs",
