@@ -3,11 +3,15 @@
 import http.client
 import io
 import json
+import re
+import shutil
 import signal
 import socket
+import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from server import Server, serving
@@ -203,7 +207,7 @@ def test_limits_of_time_and_of_requests_and_a_token() -> None:
         assert 2.5 < time.monotonic() - began < 10
 
         with pytest.raises(http.client.IncompleteRead):  # an answer that has begun is cut
-            server.ask("POST", "/parse", "So it goes, on and on. " * 10_000, **key)
+            server.ask("POST", "/parse", "So it goes, on and on. " * 20_000, **key)
 
 
 def test_a_signal_lets_answers_end() -> None:
@@ -219,3 +223,21 @@ def test_a_signal_lets_answers_end() -> None:
         assert received.count(b"# sent_id") == 2_000
         with pytest.raises(ConnectionRefusedError):
             server.parse(text="Trees grow.")
+
+
+def test_the_commands_and_the_code_of_the_page_on_serving_run(server: Server, nlp: Pipeline, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "serving.md").read_text(encoding="utf-8")
+    address = f"http://127.0.0.1:{server.port}"
+    (code,) = re.findall(r"^```python\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
+    exec(code, {"address": address})
+    if not shutil.which("curl"):
+        pytest.skip("there is no curl")
+    (tmp_path / "notes.txt").write_text(TEXT)
+    (tmp_path / "new.conllu").write_text(nlp(TEXT).to_conllu())
+    commands = re.findall(r"^curl .*", page, flags=re.MULTILINE)
+    assert len(commands) == 3
+    for command in commands:
+        line = command.replace("http://127.0.0.1:8000", address).replace("curl ", "curl -sSf ")
+        done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert "duck" in done.stdout

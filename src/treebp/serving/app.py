@@ -4,8 +4,8 @@ import asyncio
 import hmac
 import json
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
@@ -49,7 +49,7 @@ class _Metrics:
 
 
 class _Parsing:
-    """POST /parse, as an ASGI application of its own: a limit of time holds until the answer's last byte."""
+    """POST /parse, as an ASGI application of its own: a request counts as in flight until its answer's last byte."""
 
     def __init__(self, pipeline: Pipeline, engine: Engine, limits: Limits, metrics: _Metrics) -> None:
         self._pipeline, self._engine, self._limits, self._metrics = pipeline, engine, limits, metrics
@@ -63,32 +63,27 @@ class _Parsing:
             return
         self._in_flight += 1
         self._metrics.in_flight.set(self._in_flight)
-        deadline = time.monotonic() + self._limits.seconds
         try:
-            response = await self._answer(Request(scope, receive), deadline)
+            response = await self._answer(Request(scope, receive))
             self._metrics.requests.labels(response.status_code).inc()
-            # An answer that is not finished then ends with its connection; that it is too late can still be said.
-            await asyncio.wait_for(response(scope, receive, send), max(deadline - time.monotonic(), 1.0))
-        except (ClientDisconnect, asyncio.TimeoutError):
+            await response(scope, receive, send)  # the protocol cuts connections that do not take it
+        except ClientDisconnect:
             return
         finally:
             self._in_flight -= 1
             self._metrics.in_flight.set(self._in_flight)
 
-    async def _answer(self, request: Request, deadline: float) -> Response:
+    async def _answer(self, request: Request) -> Response:
         began = time.monotonic()
+        late = RequestError(408, "the request has not come in time")
         try:
-            try:
-                body = await asyncio.wait_for(self._body(request), self._limits.seconds)
-            except asyncio.TimeoutError:
-                raise RequestError(408, "the request has not come in time") from None
-            content_type = request.headers.get("content-type", "")
-            question = read_question(content_type, body, dict(request.query_params), self._limits)
-            job = Job(question, self._pipeline, self._limits)
-            try:
-                first = await asyncio.wait_for(self._engine.advance(job), deadline - time.monotonic())
-            except asyncio.TimeoutError:
-                raise RequestError(504, "there was not enough time: send less at a time") from None
+            with _deadline(self._limits.seconds, lambda: late):
+                body = await self._body(request)
+                late = RequestError(504, "there was not enough time: send less at a time")
+                content_type = request.headers.get("content-type", "")
+                question = read_question(content_type, body, dict(request.query_params), self._limits)
+                job = Job(question, self._pipeline, self._limits)
+                first = await self._engine.advance(job)
         except RequestError as refused:
             headers = {"Connection": "close"} if refused.status == 408 else {}
             return _refusal(refused.status, refused.reason, headers)
@@ -179,6 +174,31 @@ def make_app(
         ],
         lifespan=lifespan,
     )
+
+
+@contextmanager
+def _deadline(seconds: float, error: Callable[[], Exception]) -> Iterator[None]:
+    """Raise an error where the block still waits after so many seconds (asyncio.timeout, which Python 3.10 lacks)."""
+    task = asyncio.current_task()
+    assert task is not None
+    is_late = False
+
+    def end() -> None:
+        nonlocal is_late
+        is_late = True
+        task.cancel()
+
+    timer = asyncio.get_running_loop().call_later(seconds, end)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if not is_late:
+            raise
+        if hasattr(task, "uncancel"):
+            task.uncancel()
+        raise error() from None
+    finally:
+        timer.cancel()
 
 
 class _Guarded:

@@ -20,6 +20,7 @@ from treebp.tokenising.tokens import TokenisedSentence
 
 _TURN = 16  # sentences of a question that are parsed before others have their turn
 _ENOUGH_WORDS = 800  # are parsed together
+_SHORT = 1000  # characters of a text that is tokenised together with others
 T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
 
@@ -40,6 +41,7 @@ class Job:
         self.question = question
         self.words = 0
         self._limits = limits
+        self._found: list[TokenisedSentence] | None = None
         self._items = self._read(pipeline)
         self._next: _Item | None = None
         self._begun = False
@@ -61,8 +63,23 @@ class Job:
             for sentence in read_conll(source, format="conllu", check_trees=False):
                 yield sentence, None
         elif pipeline.tokeniser is not None:
-            for number, found in enumerate(pipeline.tokeniser.stream([self.question.text]), 1):
+            every = self._found or pipeline.tokeniser.stream([self.question.text])
+            for number, found in enumerate(every, 1):
                 yield found.to_sentence(number), found
+
+    @property
+    def weight(self) -> int:
+        """About how many words its next turn has."""
+        return min(len(self.question.text) // 5, 20 * _TURN)
+
+    @property
+    def is_short_text(self) -> bool:
+        """Whether it is a text to be tokenised whole, together with others."""
+        return self.question.input == "text" and self._found is None and len(self.question.text) <= _SHORT
+
+    def tokenised(self, found: list[TokenisedSentence]) -> None:
+        """Use what was found in the text."""
+        self._found = found
 
     def take(self) -> list[_Item]:
         """The next few sentences. Raises RequestError, or ValueError for CoNLL-U that is none."""
@@ -138,21 +155,28 @@ class Engine:
 
     def _work(self) -> None:
         while (first := self._pop(wait=True)) is not None:
+            turns, weight = [first], first.job.weight
+            while weight < _ENOUGH_WORDS and (turn := self._pop(wait=False, kbest=first.job.question.kbest)):
+                turns.append(turn)
+                weight += turn.job.weight
+            self._tokenise([turn.job for turn in turns if turn.job.is_short_text])
             outcomes: list[tuple[_Turn, _Outcome]] = []
             taken: list[tuple[_Turn, list[_Item]]] = []
-            turn: _Turn | None = first
-            words = 0
-            while turn is not None:
-                outcome = _attempt(turn.job.take)
-                if isinstance(outcome, Exception):
-                    outcomes.append((turn, outcome))
+            for turn in turns:
+                items = _attempt(turn.job.take)
+                if isinstance(items, Exception):
+                    outcomes.append((turn, items))
                 else:
-                    taken.append((turn, outcome))
-                    words += sum(len(item.sentence) for item in outcome)
-                enough = words >= _ENOUGH_WORDS
-                turn = None if enough else self._pop(wait=False, kbest=first.job.question.kbest)
-            outcomes += self._answered(taken)
-            _deliver(outcomes)
+                    taken.append((turn, items))
+            _deliver(outcomes + self._answered(taken))
+
+    def _tokenise(self, jobs: list[Job]) -> None:
+        tokeniser = self._pipeline.tokeniser
+        if tokeniser is not None and jobs:
+            found = _attempt(lambda: tokeniser.tokenise_together([job.question.text for job in jobs]))
+            # What fails together is tried one by one when it is taken, and found out then.
+            for job, own in zip(jobs, [] if isinstance(found, Exception) else found, strict=False):
+                job.tokenised(own)
 
     def _pop(self, *, wait: bool, kbest: int | None = None) -> _Turn | None:
         """The turn that has waited longest, of a client that still does, if it wants as many trees."""

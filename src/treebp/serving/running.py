@@ -1,6 +1,7 @@
 """Listening: a socket, an application, and uvicorn between them."""
 
 import socket
+import sys
 from collections.abc import Callable
 
 import uvicorn
@@ -33,6 +34,7 @@ def serve(
         ValueError: if the address cannot be had.
 
     """
+    sys.setswitchinterval(5e-4)  # kernels that come back must not wait long for the thread that talks to clients
     app = make_app(pipeline, name=name, limits=limits, token=token, threads=threads)
     sentence = Sentence.from_columns(["a"] * 4)
     settled: dict[int, int]
