@@ -2,4 +2,12 @@
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("torch") else ["src/treebp/torch/*", "tests/tensors/*", "tests/cuda/*"]
+_NEEDED = {
+    "torch": ["src/treebp/torch/*", "tests/tensors/*", "tests/cuda/*"],
+    "ray": ["tests/clusters/*"],
+    "spacy": ["src/treebp/spacy/*", "tests/spacy_pipes/*"],
+    "uvicorn": ["src/treebp/serving/*", "tests/serving/*"],
+}
+collect_ignore_glob = [
+    pattern for package, patterns in _NEEDED.items() if not find_spec(package) for pattern in patterns
+]

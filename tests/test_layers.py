@@ -10,6 +10,7 @@ import treebp
 ROOT = Path(treebp.__file__).parent
 LAYERS = [
     "core",
+    "clusters",
     "kernels",
     "cuda",
     "hypergraphs",
@@ -27,6 +28,8 @@ LAYERS = [
     "drawing",
     "experiments",
     "benchmarks",
+    "serving",
+    "spacy",
     "cli",
 ]
 # The root names the homes of the public names and loads none of them by itself; `python -m treebp` is the command line.

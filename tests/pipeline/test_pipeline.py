@@ -170,3 +170,10 @@ def test_raw_scores_are_those_of_the_output(nlp: Pipeline) -> None:
     assert scores["Words"].f1 > 99.0
     assert scores["UPOS"].f1 > 85.0
     assert scores["UAS"].f1 > 60.0
+
+
+def test_texts_are_tokenised_together_as_they_are_alone(nlp: Pipeline) -> None:
+    assert nlp.tokeniser is not None
+    texts = [TEXT, "", " \n", "Dog", "The dog saw.  She sleeps.\n\n", *TEXT.split("\n"), "a b " * 700]
+    assert nlp.tokeniser.tokenise_together(texts) == [nlp.tokeniser.tokenise(text) for text in texts]
+    assert nlp.tokeniser.tokenise_together([]) == []

@@ -18,6 +18,7 @@ from treebp.cli.experiment import experiment
 from treebp.cli.init_config import init_config
 from treebp.cli.inspect import inspect
 from treebp.cli.parse import parse
+from treebp.cli.serve import serve
 from treebp.cli.train import train
 
 # The panels of `treebp --help`, in the order in which their first command is registered.
@@ -58,6 +59,7 @@ app = typer.Typer(
 app.command(rich_help_panel=PARSER)(demo)
 app.command(rich_help_panel=PARSER)(train)
 app.command(rich_help_panel=PARSER)(parse)
+app.command(rich_help_panel=PARSER)(serve)
 app.command(rich_help_panel=PARSER)(evaluate)
 app.command(rich_help_panel=PARSER)(inspect)
 app.command(rich_help_panel=PARSER)(init_config)

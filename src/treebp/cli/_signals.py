@@ -45,6 +45,11 @@ def listen() -> None:
     threading.Thread(target=_end_if_need_be, args=(ours,), daemon=True).start()
 
 
+def hand_over() -> None:
+    """Leave signals to a program that hears them by itself, and takes its time; what it raises anew is `Stopped`."""
+    signal.set_wakeup_fd(-1)
+
+
 def ignore() -> None:
     """The work is done: from now on signals change nothing."""
     for number in _SIGNALS.values():

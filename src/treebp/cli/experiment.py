@@ -40,6 +40,10 @@ def experiment(
     max_train: Annotated[int | None, typer.Option(min=2, help="Use so many training sentences at most.")] = None,
     seeds: Annotated[str, typer.Option(metavar="N,...", help="Run everything with each of these seeds.")] = "1",
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; by default one per core.")] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Run on this Ray cluster; local for processes of this machine."),
+    ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may be repeated.")
     ] = None,
@@ -73,14 +77,14 @@ def experiment(
     with sole_writer(results):
         # Beside results of an earlier run, the tables are those of that run, to be brought up to date.
         check_files(outputs=reports, force=force or bool(plan.results(output)))
-        _run(plan, output, jobs or os.cpu_count() or 1, json=json)
+        _run(plan, output, jobs, ray, json=json)
 
 
-def _run(plan: "Plan", output: Path, jobs: int, *, json: bool) -> None:
+def _run(plan: "Plan", output: Path, jobs: int | None, ray: str | None, *, json: bool) -> None:
     from treebp.cli._experiment_display import ExperimentDisplay
     from treebp.cli._progress import announce_compilation
     from treebp.cli._terminal import console as new_console
-    from treebp.experiments import append_results, run_cells, write_reports
+    from treebp.experiments import append_results, run_cells, run_cells_on_cluster, write_reports
     from treebp.kernels.tree_group import send_trees
 
     missing = plan.missing(output)
@@ -89,7 +93,11 @@ def _run(plan: "Plan", output: Path, jobs: int, *, json: bool) -> None:
     if missing:
         announce_compilation(console, send_trees)
     with ExperimentDisplay(console, len(missing)) as display:
-        for news in run_cells(plan.name, missing, plan.treebanks, jobs=jobs):
+        if ray is None:
+            all_news = run_cells(plan.name, missing, plan.treebanks, jobs=jobs or os.cpu_count() or 1)
+        else:
+            all_news = run_cells_on_cluster(plan.name, missing, plan.treebanks, address=ray, jobs=jobs)
+        for news in all_news:
             if news.result:
                 append_results(plan.path(output, "jsonl"), [news.result])
             display.show(news)

@@ -4,7 +4,7 @@ import os
 import re
 import stat
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain, tee
 from pathlib import Path
@@ -60,6 +60,14 @@ def parse(
     threads: Annotated[int | None, typer.Option(min=1, help="By default one per core.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace output files.")] = False,
     encoding: Annotated[str, typer.Option(help="Encoding of input and output.")] = "utf-8",
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Parse the files that INPUT, also a quoted pattern, stands for on a Ray cluster, or with as many "
+            "processes as --threads says if ADDRESS is local. What is in the output's folder is done already.",
+        ),
+    ] = None,
 ) -> None:
     """Parse text or sentences: heads and labels are filled in, everything else stays byte for byte as it is.
 
@@ -68,8 +76,17 @@ def parse(
 
     Example: treebp parse en.model test.conllu -o parsed.conllu --marginals
     """
+    options = Options(marginals, kbest, input_kind, ranges, constraints, max_length, threads, encoding)
+    if ray is not None:
+        from treebp.cli._parse_on_cluster import parse_on_cluster
+
+        if not sources or "-" in (*sources, output):
+            raise typer.BadParameter("name input files, and a folder for the output.", param_hint="--ray")
+        check_files(inputs=[find_model(model)])
+        parse_on_cluster(model, sources, output, options, ray, force)
+        return
     inputs = sources or ["-"]
-    targets = _targets(inputs, output)
+    targets = targets_of(inputs, output)
     check_files(inputs=[find_model(model), *inputs], outputs=targets, force=force, streams=True)
 
     # Slow to load, so only when all is well so far.
@@ -85,11 +102,10 @@ def parse(
     announce_compilation(console, send_trees)
     list(pipeline.parser.parse([Sentence.from_columns(["a"] * 4)], threads=1))  # loads kernels, no part of the speed
     size = sum(os.path.getsize(path) if os.path.isfile(path) else 0 for path in inputs)
-    options = _Options(marginals, kbest, input_kind, ranges, constraints, max_length, threads, encoding)
     count, began = 0, perf_counter()
     with WordsBar(console, visible=_bar_is_apart(output)) as bar:
         bar.start("parsing")
-        run = _Run(pipeline, options, bar, size)
+        run = Run(pipeline, options, bar, size)
         for target, files in targets.items():
             count += write_conll(target, chain.from_iterable(map(run.parsed, files)), encoding=encoding)
     rate = run.words / (perf_counter() - began)
@@ -101,7 +117,9 @@ def parse(
 
 
 @dataclass(frozen=True)
-class _Options:
+class Options:
+    """How files are parsed, as the command line says it."""
+
     marginals: bool
     kbest: int
     input_kind: str | None
@@ -112,13 +130,21 @@ class _Options:
     encoding: str
 
 
-class _Run:
+class Run:
     """Parses one input after the other, and counts words and sentences that were skipped."""
 
-    def __init__(self, pipeline: "Pipeline", options: _Options, bar: "WordsBar", size: int) -> None:
+    def __init__(
+        self,
+        pipeline: "Pipeline",
+        options: Options,
+        bar: "WordsBar | None" = None,
+        size: int = 0,
+        warn: Callable[[str], None] = complain,
+    ) -> None:
         self.words = self.skipped = 0
         self.first_skipped = ""
         self._parser, self._tokeniser, self._options, self._bar = pipeline.parser, pipeline.tokeniser, options, bar
+        self._warn = warn
         self._size, self._done = size, 0
         needs_tags = self._parser.columns and self._parser.tagger is None
         self._looked_at: list[Sentence] | None = [] if needs_tags else None
@@ -149,7 +175,7 @@ class _Run:
             while not waiting[0][1]:
                 yield waiting.popleft()[0]
             yield result.to_sentence(marginals=options.marginals)
-            self._advance(waiting.popleft()[0])
+            self.advance(waiting.popleft()[0])
         yield from (sentence for sentence, _ in waiting)
         self._look(None)
 
@@ -176,9 +202,12 @@ class _Run:
                 self.skipped += 1
                 self.first_skipped = self.first_skipped or f"the first at {sentence.source}:{sentence.line}"
 
-    def _advance(self, sentence: "Sentence") -> None:
+    def advance(self, sentence: "Sentence") -> None:
+        """Count a sentence that is done."""
         self.words += len(sentence)
         self._done += len(sentence.text.encode(self._options.encoding))
+        if self._bar is None:
+            return
         # What the rest of the files holds is estimated from what has been read; a compressed one says too little.
         self._bar.advance(len(sentence), self.words * self._size / self._done if self._done <= self._size else None)
 
@@ -193,14 +222,14 @@ class _Run:
         if self._looked_at and (sentence is None or sum(map(len, self._looked_at)) >= _LOOKED_AT):
             mismatch = find_mismatch(self._parser.columns, self._parser.encoding, self._looked_at)
             if mismatch:
-                complain(
+                self._warn(
                     f"warning: {self._looked_at[0].source} has {mismatch}: expect more errors than usual. "
                     "Tag the file as the training file was, or train a model without these columns."
                 )
             self._looked_at = None
 
 
-def _targets(inputs: list[str], output: str) -> dict[str, list[str]]:
+def targets_of(inputs: list[str], output: str) -> dict[str, list[str]]:
     """Which inputs go to which output: each to a file of its name if that is a folder, else all to the same."""
     if not (os.path.isdir(output) or output.endswith(os.sep)):
         return {output: inputs}

@@ -6,7 +6,7 @@ from treebp.experiments.plans import Plan, make_plan
 from treebp.experiments.reports import ENDINGS, write_reports
 from treebp.experiments.results_file import append_results, read_results
 from treebp.experiments.treebanks import Treebank
-from treebp.experiments.workers import News, run_cells
+from treebp.experiments.workers import News, run_cells, run_cells_on_cluster
 
 __all__ = [
     "ENDINGS",
@@ -22,5 +22,6 @@ __all__ = [
     "make_plan",
     "read_results",
     "run_cells",
+    "run_cells_on_cluster",
     "write_reports",
 ]

@@ -4,10 +4,12 @@ import signal
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 
+from treebp.clusters.cluster import run_on_cluster
 from treebp.experiments.cells import Cell, Result
 from treebp.experiments.treebanks import Treebank
 
@@ -48,6 +50,35 @@ def run_cells(
             for worker in running:
                 if worker.connection in ready:
                     yield worker.news()
+
+
+def run_cells_on_cluster(
+    experiment: str, cells: Sequence[Cell], treebanks: Mapping[str, Treebank], *, address: str, jobs: int | None
+) -> Iterator[News]:
+    """The same on a Ray cluster whose machines all see the treebanks' files; a lost worker costs only time."""
+    places = {code: replace(one, folder=one.folder and one.folder.absolute()) for code, one in treebanks.items()}
+    outcomes = run_on_cluster(
+        address,
+        partial(CellWorker, experiment, places),
+        cells,
+        workers=jobs,
+        choose=lambda waiting, last, running: choose(waiting, last and last.group, {cell.group for cell in running}),
+    )
+    for outcome in outcomes:
+        yield News(outcome.worker, outcome.job, result=outcome.result, failure=outcome.failure)
+
+
+class CellWorker:
+    """Runs cells on a cluster."""
+
+    def __init__(self, experiment: str, treebanks: Mapping[str, Treebank]) -> None:
+        from treebp.experiments.running import Runner
+
+        self._runner, self._experiment, self._treebanks = Runner(), experiment, treebanks
+
+    def __call__(self, cell: Cell) -> Result:
+        """Run a cell; nobody hears of its epochs."""
+        return self._runner.run(self._experiment, cell, self._treebanks[cell.treebank], lambda text: None)
 
 
 def choose(waiting: Sequence[Cell], last: Cell | None, busy: set[Cell]) -> Cell:

@@ -1,6 +1,6 @@
 """A text with its sentences, words and trees."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -45,6 +45,31 @@ class Word(NamedTuple):
     label_probability: float
 
 
+def words_of(parse: Parse, spans: Sequence[tuple[int, int]] | None) -> list[Word]:
+    """The words of a parse; ``spans`` are their places in a text, all (-1, -1) if there is none."""
+    sentence = parse.sentence
+    places = [(-1, -1)] * len(sentence) if spans is None else spans
+    return [
+        Word(*row)
+        for row in zip(
+            sentence.forms,
+            sentence.lemmas,
+            sentence.coarse_tags,
+            sentence.fine_tags,
+            sentence.feats,
+            parse.heads.tolist(),
+            parse.labels,
+            [start for start, _ in places],
+            [end for _, end in places],
+            parse.tag_probabilities.tolist(),
+            parse.lemma_probabilities.tolist(),
+            parse.head_probabilities.tolist(),
+            parse.label_probabilities.max(axis=1).tolist(),
+            strict=True,
+        )
+    ]
+
+
 @dataclass(frozen=True)
 class ParsedSentence:
     """A sentence of a text.
@@ -86,27 +111,9 @@ class ParsedSentence:
     @cached_property
     def words(self) -> list[Word]:
         """Its words, in order."""
-        sentence, parse = self.parse.sentence, self.parse
-        spans = [(token.start, token.end) for token in self.found.tokens for _ in token.words or (token.form,)]
-        return [
-            Word(*row)
-            for row in zip(
-                sentence.forms,
-                sentence.lemmas,
-                sentence.coarse_tags,
-                sentence.fine_tags,
-                sentence.feats,
-                parse.heads.tolist(),
-                parse.labels,
-                [start for start, _ in spans],
-                [end for _, end in spans],
-                parse.tag_probabilities.tolist(),
-                parse.lemma_probabilities.tolist(),
-                parse.head_probabilities.tolist(),
-                parse.label_probabilities.max(axis=1).tolist(),
-                strict=True,
-            )
-        ]
+        return words_of(
+            self.parse, [(token.start, token.end) for token in self.found.tokens for _ in token.words or (token.form,)]
+        )
 
     def to_sentence(self, *, marginals: bool = False) -> Sentence:
         """As CoNLL-U; see `Parse.to_sentence`."""

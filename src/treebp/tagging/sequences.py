@@ -82,6 +82,21 @@ class Sequences:
         candidates = np.tile(np.arange(labels, dtype=np.int32), len(values))
         return cls(np.asarray(lengths, np.int64), values, start, candidates)
 
+    @classmethod
+    def joined(cls, parts: Sequence["Sequences"]) -> "Sequences":
+        """All sequences of several, in order; at least one."""
+        if len(parts) == 1:
+            return parts[0]
+        ends = np.cumsum([part.start[-1] for part in parts])
+        return cls(
+            np.concatenate([part.lengths for part in parts]),
+            np.concatenate([part.values for part in parts]),
+            np.concatenate(
+                [[0], *(part.start[1:] + end - part.start[-1] for part, end in zip(parts, ends, strict=True))]
+            ),
+            np.concatenate([part.candidates for part in parts]),
+        )
+
     def __len__(self) -> int:
         return len(self.lengths)
 

@@ -1,0 +1,261 @@
+"""The server under load, and under attack: `treebp serve` on the loopback address.
+
+First many clients ask for one sentence at a time; every answer is compared with what Python gives, and the throughput
+with that of `treebp parse` on the same sentences and the same machine, which the clients share with the server here.
+Then hostile clients do what they can; each must be answered by a 4xx or be cut off, memory must stay, and the next good
+question must be answered rightly. Last, `treebp parse --ray` with one worker and with two.
+
+    python benchmarks/load.py sentences.txt -o benchmarks/results/load.json      # a sentence a line
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import treebp
+from treebp.benchmarks.machine import machine_facts
+
+TREEBP = [sys.executable, "-m", "treebp"]
+TOKEN = "secret"
+SLOW_SECONDS = 2.0
+
+
+@contextmanager
+def server(*options: str) -> Iterator[tuple[int, int]]:
+    """A server's port and process number."""
+    command = [*TREEBP, "serve", "en", "--port", "0", *options]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        found = re.search(r":(\d+)$", process.stderr.readline().strip())
+        assert found
+        try:
+            yield int(found[1]), process.pid
+        finally:
+            process.terminate()
+
+
+def seconds_of(pid: int) -> float:
+    """CPU time that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def megabytes_of(pid: int) -> float:
+    """Memory that a process has."""
+    found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
+    return int(found[1]) / 1024 if found else 0.0
+
+
+def request(body: bytes, kind: str = "text/plain", path: str = "/parse?output=conllu", token: str = TOKEN) -> bytes:
+    head = f"POST {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\nContent-Type: {kind}\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+async def answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = re.search(rb"content-length: (\d+)", head)
+    return int(head.split()[1]), await reader.readexactly(int(length[1])) if length else b""
+
+
+async def load(port: int, questions: list[bytes], answers: list[bytes], clients: int, count: int) -> dict[str, Any]:
+    """Keep all clients busy until all questions are answered."""
+    numbers, times, wrong = iter(range(count)), [], Counter[str]()
+
+    async def client() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for number in numbers:
+            began = time.perf_counter()
+            writer.write(questions[number % len(questions)])
+            status, body = await answer(reader)
+            times.append(time.perf_counter() - began)
+            if status != 200:
+                wrong[f"status {status}"] += 1
+            elif body != answers[number % len(answers)]:
+                wrong["another answer"] += 1
+        writer.close()
+
+    began = time.perf_counter()
+    await asyncio.gather(*(client() for _ in range(clients)))
+    took = time.perf_counter() - began
+    milliseconds = np.percentile(times, [50, 99]) * 1000
+    return {
+        "requests": len(times),
+        "clients": clients,
+        "errors": dict(wrong),
+        "requests_per_second": round(count / took, 1),
+        "median_ms": round(float(milliseconds[0]), 2),
+        "p99_ms": round(float(milliseconds[1]), 2),
+    }
+
+
+def attack(number: int, rng: random.Random) -> tuple[str, bytes, float]:
+    """What a hostile client sends: a name for it, the bytes, and how long it then waits."""
+    good = request(b"They saw her duck.")
+    kinds: list[tuple[str, bytes, float]] = [
+        ("random bytes", rng.randbytes(rng.randrange(1, 2000)) + b"\r\n\r\n", 0),
+        ("cut off", good[: rng.randrange(1, len(good) - 1)], 0),
+        ("malformed", good.replace(b"Content-Length: 18", b"Content-Length: -1"), 0),
+        ("huge body", request(b"a " * (1 << 20)), 0),
+        ("huge header", b"GET / HTTP/1.1\r\nX: " + b"a" * (5 << 20), 0),
+        ("announced only", good.replace(b"Content-Length: 18", b"Content-Length: 99999999999"), 0),
+        ("wrong token", request(b"They saw her duck.", token="guess"), 0),
+        ("deep JSON", request(b'{"text":' + b"[" * 100_000, "application/json", "/parse"), 0),
+        ("bad JSON", request(b'{"text": "a", "kbest": 1e999}', "application/json", "/parse"), 0),
+        (
+            "long sentence",
+            request(b"".join(b"%d\ta" % n + b"\t_" * 8 + b"\n" for n in range(1, 3000)), "text/x-conllu"),
+            0,
+        ),
+        ("impossible arcs", request(b'{"text": "a b", "known": [{"1": 2, "2": 1}]}', "application/json", "/parse"), 0),
+        ("half a character", request(b"\xe2\x82"), 0),
+        ("unknown method", good.replace(b"POST", b"BREW"), 0),
+    ]
+    if number % 20 == 0:
+        return "slow", good[: rng.randrange(20, len(good) - 1)], 4 * SLOW_SECONDS
+    return kinds[number % len(kinds)]
+
+
+async def attacked(port: int, count: int, clients: int) -> dict[str, dict[str, int]]:
+    """What became of each kind of attack."""
+    numbers, rng, outcomes = iter(range(count)), random.Random(1), Counter[tuple[str, str]]()
+
+    async def client() -> None:
+        for number in numbers:
+            name, content, patience = attack(number, rng)
+            outcome = "closed"
+            with suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                try:
+                    writer.write(content)
+                    with suppress(OSError):
+                        await writer.drain()
+                    if name == "cut off":
+                        writer.write_eof()
+                    try:
+                        received = await asyncio.wait_for(reader.read(4096), patience or 30)
+                        outcome = received.split(b" ")[1].decode() if received else "closed"
+                    except asyncio.TimeoutError:
+                        outcome = "still open"
+                finally:
+                    writer.close()
+            outcomes[name, outcome] += 1
+
+    await asyncio.gather(*(client() for _ in range(clients)))
+    table: dict[str, dict[str, int]] = {}
+    for (name, outcome), times in sorted(outcomes.items()):
+        table.setdefault(name, {})[outcome] = times
+    return table
+
+
+def timed(command: list[str]) -> float:
+    began = time.perf_counter()
+    subprocess.run(command, check=True, capture_output=True)
+    return time.perf_counter() - began
+
+
+def parse_rates(texts: list[str], count: int) -> dict[str, float]:
+    """Sentences a second of `treebp parse`, with what it takes to start left out."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "texts.txt"
+        source.write_text("\n\n".join((texts * (count // len(texts) + 1))[:count]))
+        done = subprocess.run(
+            [*TREEBP, "parse", "en", str(source), "-o", f"{folder}/out.conllu"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        words = re.search(r"([\d,]+) sentences, ([\d,]+) words, ([\d,]+) words/s", done.stderr)
+        assert words
+        sentences, all_words, rate = (float(one.replace(",", "")) for one in words.groups())
+    return {
+        "sentences": sentences,
+        "words_per_second": rate,
+        "sentences_per_second": round(rate * sentences / all_words, 1),
+    }
+
+
+def ray_seconds(texts: list[str], files: int, copies: int) -> dict[str, float]:
+    """One worker and two, on the same files."""
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(files):
+            (Path(folder) / f"part{number}.txt").write_text("\n\n".join(texts * copies))
+        found = {}
+        for workers in (1, 2):
+            command = [*TREEBP, "parse", "en", f"{folder}/*.txt", "-o", f"{folder}/out{workers}/", "--ray", "local"]
+            found[f"workers_{workers}_seconds"] = round(timed([*command, "--threads", str(workers)]), 2)
+        for path in (Path(folder) / "out1").glob("*.conllu"):
+            assert path.read_bytes() == (Path(folder) / "out2" / path.name).read_bytes()
+    found["ratio"] = round(found["workers_1_seconds"] / found["workers_2_seconds"], 3)
+    return found
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("texts", type=Path, help="a sentence a line")
+    options.add_argument("-o", "--output", type=Path, required=True)
+    options.add_argument("--requests", type=int, default=30_000)
+    options.add_argument("--clients", type=int, default=64)
+    options.add_argument("--attacks", type=int, default=10_000)
+    options.add_argument("--no-ray", action="store_true")
+    given = options.parse_args()
+
+    nlp = treebp.load("en")
+    texts = [line for line in given.texts.read_text(encoding="utf-8").splitlines() if len(nlp(line)) == 1]
+    answers = [nlp(text).to_conllu().encode() for text in texts]
+    questions = [request(text.encode()) for text in texts]
+    result: dict[str, Any] = {"machine": machine_facts(), "sentences": len(texts)}
+    result["parse"] = parse_rates(texts, given.requests)
+    with server("--token", TOKEN) as (port, pid):
+        asyncio.run(load(port, questions, answers, given.clients, 500))
+        before = seconds_of(pid)
+        result["load"] = asyncio.run(load(port, questions, answers, given.clients, given.requests))
+        result["load"]["server_cpu_ms_per_request"] = round(1000 * (seconds_of(pid) - before) / given.requests, 3)
+    result["load"]["of_parse"] = round(
+        result["load"]["requests_per_second"] / result["parse"]["sentences_per_second"], 3
+    )
+    print(json.dumps(result, indent=1))
+
+    with server("--token", TOKEN, "--max-seconds", str(SLOW_SECONDS)) as (port, pid):
+        asyncio.run(attacked(port, min(1000, given.attacks), given.clients))
+        before = megabytes_of(pid)
+        outcomes = asyncio.run(attacked(port, given.attacks, given.clients))
+        after = megabytes_of(pid)
+        good = asyncio.run(load(port, questions, answers, 1, 100))
+    bad = {
+        f"{name}: {outcome}": times
+        for name, own in outcomes.items()
+        for outcome, times in own.items()
+        if outcome != "closed" and not outcome.startswith("4")
+    }
+    result["attack"] = {
+        "requests": given.attacks,
+        "outcomes": outcomes,
+        "neither_4xx_nor_closed": bad,
+        "megabytes_before": round(before, 1),
+        "megabytes_after": round(after, 1),
+        "good_requests_after": good["requests"],
+        "errors_after": good["errors"],
+    }
+    if not given.no_ray:
+        result["ray"] = ray_seconds(texts, files=8, copies=2)
+    given.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(result, indent=1))
+    if bad or result["load"]["errors"] or good["errors"]:
+        sys.exit("something went wrong: see above")
+
+
+if __name__ == "__main__":
+    main()
