@@ -2,4 +2,8 @@
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("torch") else ["src/treebp/torch/*", "tests/tensors/*", "tests/cuda/*"]
+_TORCH = [
+    *("src/treebp/torch/*", "src/treebp/neural/*", "src/treebp/parsing/neural_scorer.py"),
+    *("src/treebp/training/network_learner.py", "tests/tensors/*", "tests/neural/*", "tests/cuda/*"),
+]
+collect_ignore_glob = [] if find_spec("torch") else _TORCH

@@ -19,6 +19,7 @@ LAYERS = [
     "torch",
     "data",
     "features",
+    "neural",
     "tagging",
     "tokenising",
     "parsing",
