@@ -111,8 +111,13 @@ class NeuralScorer:
                 raise ValueError(f"{array.shape} of {array.dtype} are not the network's {name}")
             value.copy_(torch.from_numpy(array))
 
+    @property
+    def device(self) -> str:
+        """Where the network computes."""
+        return str(self.network.device)
+
     def to(self, device: str) -> None:
-        """See `Scorer`; ValueError if there is no such device."""
+        """See `Scorer`."""
         self.network.to(find_device(device))
 
 
@@ -160,6 +165,11 @@ class SumScorer:
             raise ValueError("the shares of features and network are no two numbers from 0 to 1")
         self.shares = shares.copy()
 
+    @property
+    def device(self) -> str:
+        """Where the network computes."""
+        return self.neural.device
+
     def to(self, device: str) -> None:
-        """See `Scorer`; ValueError if there is no such device."""
+        """See `Scorer`."""
         self.neural.to(device)

@@ -263,7 +263,8 @@ def new_scorer(config: Config, encoding: Encoding, labels: int) -> Scorer:
     hashed = HashedScorer(encoding.available(config.templates), parts, config.weight_bits)
     if config.scorer == "hashed":
         return hashed
-    from treebp.parsing.neural_scorer import NeuralScorer, SumScorer  # loads PyTorch
+    import treebp.neural  # noqa: F401 - which says what to install where PyTorch is missing
+    from treebp.parsing.neural_scorer import NeuralScorer, SumScorer
 
     neural = NeuralScorer(config, encoding, parts, labels)
     return neural if config.scorer == "neural" else SumScorer(hashed, neural)

@@ -72,8 +72,13 @@ class Scorer(Protocol):
         """Go back to a ``state``; ValueError if it is of another scorer."""
         ...
 
+    @property
+    def device(self) -> str:
+        """Where it computes."""
+        ...
+
     def to(self, device: str) -> None:
-        """Compute on a device, "cpu", "cuda" or "auto", if that makes a difference."""
+        """Compute on a device, "cpu", "cuda" or "auto", if that makes a difference; ValueError if it is not there."""
         ...
 
 
@@ -151,6 +156,11 @@ class HashedScorer:
         """See `Scorer`."""
         self.weights[:] = 0.0
         unpack(state["weights_used"], state["weights"], self.weights)
+
+    @property
+    def device(self) -> str:
+        """Always the CPU."""
+        return "cpu"
 
     def to(self, device: str) -> None:
         """Features are looked up on the CPU, whatever others do."""

@@ -217,7 +217,8 @@ def as_resolved(config: Config, structure: tuple[bool, bool], reports: Sequence[
     Where two objectives follow each other, each with a learning rate of its own, the rate stays to be tuned.
     """
     projective, single_root = structure
-    rates = {report.rate for report in reports}
+    of_features = 0 if config.scorer == "neural" else config.epochs * len(config.objective.split("+"))
+    rates = {report.rate for report in reports[:of_features]}
     return replace(
         config,
         tree="projective" if projective else "nonprojective",

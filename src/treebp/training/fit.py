@@ -62,6 +62,7 @@ def fit(
     reports = train_model(stages, config, progress=progress, checkpoint=checkpoint, fingerprint=run)
     if config.scorer == "sum":
         reports.append(choose_shares(model, Development(prepared, labels, config, model)))
+        progress.epoch(reports[-1])
     tagging = prepared.tagging
     return Parser(
         config=as_resolved(config, prepared.structure, reports),
