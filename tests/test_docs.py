@@ -9,10 +9,11 @@ ROOT = Path(__file__).parent.parent
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "docs/library.md", "docs/architecture.md", "docs/pipeline.md", "docs/torch.md"]
+    "name",
+    ["README.md", "docs/library.md", "docs/architecture.md", "docs/pipeline.md", "docs/torch.md", "docs/networks.md"],
 )
 def test_code_blocks_run_in_order(name, tmp_path, monkeypatch):
-    if name == "docs/torch.md":
+    if name in ("docs/torch.md", "docs/networks.md"):
         pytest.importorskip("torch", reason="the extra treebp[torch] is not installed")
     monkeypatch.chdir(tmp_path)  # what a page writes goes there
     text = (ROOT / name).read_text(encoding="utf-8")
