@@ -7,3 +7,5 @@ _TORCH = [
     *("src/treebp/training/network_learner.py", "tests/tensors/*", "tests/neural/*", "tests/cuda/*"),
 ]
 collect_ignore_glob = [] if find_spec("torch") else _TORCH
+if not find_spec("transformers"):
+    collect_ignore_glob = [*collect_ignore_glob, "src/treebp/neural/pretrained.py"]

@@ -189,6 +189,7 @@ LATER = {
     "network_objective": "l2",
     "network_epochs": 3,
     "network_rate": 0.1,
+    "pretrained_rate": 0.1,
     "network_warmup": 0.1,
     "network_decay": 0.1,
     "network_batch": 7,

@@ -8,6 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence, pad_sequence
 
+from treebp.neural.inputs import Words
+
 _HEADS = 8
 
 
@@ -23,9 +25,10 @@ class BiLSTM(nn.Module):
             for layer in range(layers)
         )
 
-    def forward(self, rows: Tensor, sizes: Sequence[int]) -> Tensor:
-        """(rows, inputs) to (rows, `size`), given how many rows each sentence has."""
-        states = pad_sequence(rows.split(list(sizes)), batch_first=True)
+    def forward(self, rows: Tensor, words: Words) -> Tensor:
+        """(rows, inputs) to (rows, `size`)."""
+        sizes = words.sizes.tolist()
+        states = pad_sequence(rows.split(sizes), batch_first=True)
         lengths = torch.tensor(sizes)
         for layer in self.layers:
             packed = pack_padded_sequence(_dropped(states, self._dropout, self), lengths, True, enforce_sorted=False)
@@ -47,9 +50,10 @@ class Transformer(nn.Module):
         layer = nn.TransformerEncoderLayer(size, _HEADS, 4 * size, dropout, batch_first=True, norm_first=True)
         self.layers = nn.TransformerEncoder(layer, layers, nn.LayerNorm(size), enable_nested_tensor=False)
 
-    def forward(self, rows: Tensor, sizes: Sequence[int]) -> Tensor:
-        """(rows, inputs) to (rows, `size`), given how many rows each sentence has."""
-        states = pad_sequence(self.project(rows).split(list(sizes)), batch_first=True)
+    def forward(self, rows: Tensor, words: Words) -> Tensor:
+        """(rows, inputs) to (rows, `size`)."""
+        sizes = words.sizes.tolist()
+        states = pad_sequence(self.project(rows).split(sizes), batch_first=True)
         length = states.shape[1]
         padding = torch.arange(length)[None] >= torch.tensor(sizes)[:, None]
         states = states + _positions(length, self.size).to(states)
@@ -58,6 +62,15 @@ class Transformer(nn.Module):
 
 
 ENCODERS: dict[str, Any] = {"bilstm": BiLSTM, "transformer": Transformer}
+
+
+def new_encoder(name: str, inputs: int, layers: int, size: int, dropout: float, description: str | None) -> Any:
+    """The encoder of this name: one of ``ENCODERS``, or one of the package ``transformers``, described or by name."""
+    if name in ENCODERS:
+        return ENCODERS[name](inputs, layers, size, dropout)
+    from treebp.neural.pretrained import Pretrained
+
+    return Pretrained.named(inputs, name) if description is None else Pretrained(inputs, description)
 
 
 def _dropped(states: Tensor, share: float, module: nn.Module) -> Tensor:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from treebp._types import IntArray
-from treebp.neural.encoders import ENCODERS
+from treebp.neural.encoders import new_encoder
 from treebp.neural.inputs import Inputs, Words
 from treebp.neural.layout import Layout
 
@@ -21,7 +21,7 @@ class Shape(NamedTuple):
 
     Attributes:
         inputs: kinds of inputs.
-        encoder: its name in ``ENCODERS``.
+        encoder: its name in ``ENCODERS``, or that of one of the package ``transformers``.
         layers, size: of the encoder.
         embedding: the size of the vector of each input.
         arcs, labels, rank: sizes of the projections that arcs, labels and parts are scored by.
@@ -51,12 +51,19 @@ class Network(nn.Module):
     """
 
     def __init__(
-        self, shape: Shape, values: Mapping[str, Sequence[str]], parts: Mapping[str, int], labels: int
+        self,
+        shape: Shape,
+        values: Mapping[str, Sequence[str]],
+        parts: Mapping[str, int],
+        labels: int,
+        description: str | None = None,
     ) -> None:
         super().__init__()
         self._bf16 = shape.bf16
         self.inputs = Inputs(shape.inputs, values, shape.embedding, shape.hidden)
-        self.encoder = ENCODERS[shape.encoder](self.inputs.size, shape.layers, shape.size, shape.dropout)
+        self.encoder = new_encoder(
+            shape.encoder, self.inputs.size, shape.layers, shape.size, shape.dropout, description
+        )
 
         def projection(size: int) -> nn.Module:
             return nn.Sequential(nn.Linear(self.encoder.size, size), nn.LeakyReLU(0.1), nn.Dropout(shape.dropout))
@@ -84,7 +91,7 @@ class Network(nn.Module):
         """The encoder's, of each row."""
         vectors = self.inputs(words)
         with torch.autocast(vectors.device.type, torch.bfloat16, self._bf16 and vectors.is_cuda):
-            states = self.encoder(vectors, words.sizes.tolist())
+            states = self.encoder(vectors, words)
         return states.to(self.arc_scores.weight.dtype)
 
     def arcs(self, states: Tensor, layout: Layout, sentences: IntArray, heads: IntArray, modifiers: IntArray) -> Tensor:

@@ -106,8 +106,8 @@ class Config:
 
     inputs: tuple[Input, ...] = ("words", "characters", "lemmas", "tags", "morphology")
     """What a network is told of each word; columns that a treebank does not fill are left out."""
-    encoder: Literal["bilstm", "transformer"] = "bilstm"
-    """How a network reads a sentence: LSTMs in both directions, or self-attention."""
+    encoder: str = "bilstm"
+    """How a network reads a sentence: "bilstm", "transformer", or by a name or folder of the package transformers."""
     encoder_layers: int = 3
     """Layers of the encoder."""
     encoder_size: int = 400
@@ -132,6 +132,8 @@ class Config:
     """Passes over the training data for a network, for each objective in turn."""
     network_rate: float = 2e-3
     """AdamW's learning rate at its highest: it rises from zero and falls to zero again."""
+    pretrained_rate: float = 5e-5
+    """The same for an encoder of the package transformers."""
     network_warmup: float = 0.05
     """The share of all steps in which it rises."""
     network_decay: float = 0.01
@@ -154,6 +156,8 @@ class Config:
         for name, low, high in _RANGES:
             if not low <= getattr(self, name) <= high:
                 raise ValueError(f"{name} = {getattr(self, name)} is not between {low:g} and {high:g}")
+        if not self.encoder or set(self.encoder) & set('"\\\n\r'):
+            raise ValueError(f"encoder = {self.encoder!r} is no name")
         if self.tokeniser and self.tags != "predicted":
             raise ValueError("tokeniser = true needs tags = 'predicted': words of a text come without tags")
         for name in self.factors if self.inference == "exact" else ():
@@ -242,6 +246,7 @@ _RANGES = [
     ("hidden", 0.0, 0.99),
     ("network_epochs", 1, 10000),
     ("network_rate", 1e-9, 10.0),
+    ("pretrained_rate", 0.0, 10.0),
     ("network_warmup", 0.0, 1.0),
     ("network_decay", 0.0, 100.0),
     ("network_batch", 1, 10**7),

@@ -18,6 +18,7 @@ from treebp.parsing.parts.part import Part, Tuples
 from treebp.parsing.scorer import ARC, HashedScorer, LabelScores, Scores
 
 LABEL = "label"
+_DESCRIPTION = "network_encoder"
 
 
 class NeuralScorer:
@@ -31,7 +32,14 @@ class NeuralScorer:
 
     """
 
-    def __init__(self, config: Config, encoding: Encoding, parts: Sequence[Part], labels: int) -> None:
+    def __init__(
+        self,
+        config: Config,
+        encoding: Encoding,
+        parts: Sequence[Part],
+        labels: int,
+        stored: Mapping[str, AnyArray] | None = None,
+    ) -> None:
         self.parts = tuple(parts)
         shape = Shape(
             inputs=config.inputs,
@@ -48,7 +56,8 @@ class NeuralScorer:
         )
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
-            self.network = Network(shape, encoding.values, {part.name: part.words for part in parts}, labels).eval()
+            words = {part.name: part.words for part in parts}
+            self.network = Network(shape, encoding.values, words, labels, _description(stored or {})).eval()
 
     def __call__(self, batch: Batch, tuples: Mapping[str, Tuples]) -> Scores:
         """See `Scorer`."""
@@ -98,16 +107,25 @@ class NeuralScorer:
         return Scores(dict(zip(found, potentials, strict=True)), backprop, LabelScores(label_scores, 1.0))
 
     def state(self) -> dict[str, AnyArray]:
-        """The network's parameters."""
-        return {
+        """The network's parameters and, as bytes, what else describes an encoder of another package."""
+        arrays = {
             f"network.{name}": value.detach().cpu().numpy().copy() for name, value in self.network.state_dict().items()
         }
+        if hasattr(self.network.encoder, "description"):
+            arrays[_DESCRIPTION] = np.frombuffer(self.network.encoder.description.encode(), np.uint8).copy()
+        return arrays
+
+    @property
+    def pretrained(self) -> list[Any]:
+        """The parameters that are not new, those of an encoder of another package."""
+        return list(self.network.encoder.parameters()) if hasattr(self.network.encoder, "description") else []
 
     def restore(self, state: Mapping[str, AnyArray]) -> None:
         """See `Scorer`."""
         for name, value in self.network.state_dict().items():
             array = state[f"network.{name}"]
-            if array.shape != tuple(value.shape) or array.dtype != np.float32 or not np.isfinite(array).all():
+            is_alike = array.shape == tuple(value.shape) and torch.from_numpy(array).dtype == value.dtype
+            if not is_alike or not np.isfinite(array).all():
                 raise ValueError(f"{array.shape} of {array.dtype} are not the network's {name}")
             value.copy_(torch.from_numpy(array))
 
@@ -119,6 +137,10 @@ class NeuralScorer:
     def to(self, device: str) -> None:
         """See `Scorer`."""
         self.network.to(find_device(device))
+
+
+def _description(stored: Mapping[str, AnyArray]) -> str | None:
+    return stored[_DESCRIPTION].tobytes().decode() if _DESCRIPTION in stored else None
 
 
 class SumScorer:

@@ -223,7 +223,9 @@ class Parser:
         encoding = Encoding(header["values"], header["tag_map"])
         projective, single_root = bool(header["projective"]), bool(header["single_root"])
         count = len(header["labels"])
-        model = new_model(config, encoding, projective=projective, single_root=single_root, labels=count)
+        model = new_model(
+            config, encoding, projective=projective, single_root=single_root, labels=count, stored=tensors
+        )
         model.scorer.restore(tensors)
         pruner = Pruner.new(config, tensors["length_bounds"], projective=projective, single_root=single_root)
         pruner.model.scorer.restore({name: tensors[f"pruner_{name}"] for name in pruner.model.scorer.state()})
@@ -252,12 +254,23 @@ def _check_types(header: Mapping[str, Any]) -> None:
         raise ValueError("its epochs are no list")
 
 
-def new_model(config: Config, encoding: Encoding, *, projective: bool, single_root: bool, labels: int = 1) -> TreeModel:
-    """A model of trees as configured, nothing learnt yet; a network scores so many labels."""
-    return TreeModel(new_scorer(config, encoding, labels), projective, single_root, inference_of(config))
+def new_model(
+    config: Config,
+    encoding: Encoding,
+    *,
+    projective: bool,
+    single_root: bool,
+    labels: int = 1,
+    stored: Mapping[str, AnyArray] | None = None,
+) -> TreeModel:
+    """A model of trees as configured, nothing learnt yet; a network scores so many labels.
+
+    Arrays that were ``stored`` describe the encoder of a network where its name, elsewhere, may say nothing.
+    """
+    return TreeModel(new_scorer(config, encoding, labels, stored), projective, single_root, inference_of(config))
 
 
-def new_scorer(config: Config, encoding: Encoding, labels: int) -> Scorer:
+def new_scorer(config: Config, encoding: Encoding, labels: int, stored: Mapping[str, AnyArray] | None) -> Scorer:
     """A scorer as configured: weights are zero, and a network's parameters follow from the seed."""
     parts = [PARTS[name] for name in config.factors]
     hashed = HashedScorer(encoding.available(config.templates), parts, config.weight_bits)
@@ -266,7 +279,7 @@ def new_scorer(config: Config, encoding: Encoding, labels: int) -> Scorer:
     import treebp.neural  # noqa: F401 - which says what to install where PyTorch is missing
     from treebp.parsing.neural_scorer import NeuralScorer, SumScorer
 
-    neural = NeuralScorer(config, encoding, parts, labels)
+    neural = NeuralScorer(config, encoding, parts, labels, stored)
     return neural if config.scorer == "neural" else SumScorer(hashed, neural)
 
 

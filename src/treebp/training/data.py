@@ -44,6 +44,7 @@ _LATER = {
     "network_objective",
     "network_epochs",
     "network_rate",
+    "pretrained_rate",
     "network_warmup",
     "network_decay",
     "network_batch",

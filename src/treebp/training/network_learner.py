@@ -31,6 +31,8 @@ class NetworkLearner:
             steps=config.network_epochs * -(-words // config.network_batch),
             warmup=config.network_warmup,
             clip=config.network_clip,
+            pretrained=model.scorer.pretrained,
+            pretrained_rate=config.pretrained_rate,
         )
 
     @property
