@@ -3,7 +3,11 @@
 from importlib.util import find_spec
 
 _NEEDED = {
-    "torch": ["src/treebp/torch/*", "tests/tensors/*", "tests/cuda/*"],
+    "torch": [
+        *("src/treebp/torch/*", "src/treebp/neural/*", "src/treebp/parsing/neural_scorer.py"),
+        *("src/treebp/training/network_learner.py", "tests/tensors/*", "tests/neural/*", "tests/cuda/*"),
+    ],
+    "transformers": ["src/treebp/neural/pretrained.py"],
     "ray": ["tests/clusters/*"],
     "spacy": ["src/treebp/spacy/*", "tests/spacy_pipes/*"],
     "uvicorn": ["src/treebp/serving/*", "tests/serving/*"],

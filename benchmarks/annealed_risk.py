@@ -35,7 +35,7 @@ def main() -> None:
     prepared = prepare(read_conll(files.train), read_conll(files.dev), config, threads=1)
     projective, single_root = prepared.structure
     model = new_model(config, prepared.encoding, projective=projective, single_root=single_root)
-    development = Development(prepared, config, model)
+    development = Development(prepared, prepared.labels, config, model)
     examples = []
     for tokens, kept, gold in zip(prepared.tokens, prepared.keep, prepared.gold, strict=True):
         arcs = Arcs.of(kept)

@@ -10,12 +10,20 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.mark.parametrize(
     "name",
-    ["README.md", "docs/library.md", "docs/architecture.md", "docs/pipeline.md", "docs/torch.md", "docs/spacy.md"],
+    [
+        "README.md",
+        "docs/library.md",
+        "docs/architecture.md",
+        "docs/pipeline.md",
+        "docs/torch.md",
+        "docs/networks.md",
+        "docs/spacy.md",
+    ],
 )
 def test_code_blocks_run_in_order(name, tmp_path, monkeypatch):
-    if name in ("docs/torch.md", "docs/spacy.md"):
-        extra = Path(name).stem
-        pytest.importorskip(extra, reason=f"the extra treebp[{extra}] is not installed")
+    for page, package in {"torch": "torch", "networks": "torch", "spacy": "spacy"}.items():
+        if name == f"docs/{page}.md":
+            pytest.importorskip(package, reason=f"the extra treebp[{package}] is not installed")
     monkeypatch.chdir(tmp_path)  # what a page writes goes there
     text = (ROOT / name).read_text(encoding="utf-8")
     namespace: dict[str, object] = {}

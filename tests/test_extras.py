@@ -32,3 +32,10 @@ def test_without_torch_the_error_says_what_to_install():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.endswith("ImportError: treebp.torch needs PyTorch: pip install 'treebp[torch]'\n")
+
+
+def test_transformers_are_there_to_be_tested():
+    pytest.importorskip(
+        "transformers",
+        reason="the extra treebp[transformers] is not installed, which tests/neural/test_pretrained.py needs",
+    )

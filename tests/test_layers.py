@@ -20,6 +20,7 @@ LAYERS = [
     "torch",
     "data",
     "features",
+    "neural",
     "tagging",
     "tokenising",
     "parsing",

@@ -25,6 +25,8 @@ def test_the_file_explains_the_defaults(tmp_path: Path) -> None:
     )
     assert max(map(len, lines)) <= 120
     assert treebp("init-config", folder=tmp_path).stdout == text
+    of_network = treebp("init-config", "--scorer", "neural", folder=tmp_path).stdout
+    assert of_network == text.replace('scorer = "hashed"', 'scorer = "neural"')
 
 
 def test_an_existing_file_is_replaced_only_by_force(tmp_path: Path) -> None:

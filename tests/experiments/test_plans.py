@@ -22,6 +22,7 @@ from treebp.experiments.results_file import append_results
         ("nonprojective", 4, 4),
         ("ar-alone", 16, 12),
         ("convergence", 8, 6),
+        ("networks", 30, 24),
     ],
 )
 def test_the_number_of_cells(name: str, cells: int, quick: int) -> None:
@@ -33,7 +34,7 @@ def test_the_number_of_cells(name: str, cells: int, quick: int) -> None:
 
 
 def test_all_experiments_are_tested_above() -> None:
-    assert len(EXPERIMENTS) == 8
+    assert len(EXPERIMENTS) == 9
 
 
 def test_figure3_is_the_papers() -> None:

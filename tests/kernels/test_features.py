@@ -43,7 +43,7 @@ def score(scorer, tokens, arcs):
     """Scores of arcs and parts, their backward pass, and the parts."""
     batch = Batch.of([tokens], [arcs])
     tuples = {part.name: part.list(batch, projective=False) for part in scorer.parts}
-    return *scorer(batch, tuples), tuples
+    return *scorer(batch, tuples)[:2], tuples
 
 
 def used(scorer, tokens, arcs):
@@ -75,13 +75,13 @@ def test_what_is_shared_between_arcs_and_parts_changes_no_score():
     for a, expected in enumerate(scores["arc"]):
         keep = np.zeros((10, 10), np.bool_)
         keep[arcs.heads[a], arcs.modifiers[a]] = True
-        alone, _ = scorer(Batch.of([tokens], [Arcs.of(keep)]), nothing)
+        alone, *_ = scorer(Batch.of([tokens], [Arcs.of(keep)]), nothing)
         assert alone["arc"] == pytest.approx([expected])
     for kind, own in tuples.items():
         assert len(own.arcs) > 0
         for p, expected in enumerate(scores[kind]):
             one = Tuples(own.arcs[p : p + 1], own.positions[p : p + 1], np.array([0, 1]))
-            alone, _ = scorer(Batch.of([tokens], [arcs]), {**nothing, kind: one})
+            alone, *_ = scorer(Batch.of([tokens], [arcs]), {**nothing, kind: one})
             assert alone[kind] == pytest.approx([expected])
 
 

@@ -126,7 +126,7 @@ def test_scores_of_parts_are_those_of_the_definition(kind):
     scorer, batch = random_scorer(rng, kind), random_batch(rng, [4, 0, 6])
     tuples = listed(scorer, batch)
     own = tuples[kind]
-    scores, _ = scorer(batch, tuples)
+    scores, *_ = scorer(batch, tuples)
     assert len(scores[kind]) == len(own.arcs) > 15
     for sentence, (tokens, _) in enumerate(batch):
         for p in range(own.first[sentence], own.first[sentence + 1]):
@@ -137,7 +137,7 @@ def test_scores_of_parts_are_those_of_the_definition(kind):
 def test_scores_of_arcs_are_those_of_the_definition():
     rng = np.random.default_rng(2)
     scorer, batch = random_scorer(rng), random_batch(rng, [5, 0, 7])
-    scores, _ = scorer(batch, {})
+    scores, *_ = scorer(batch, {})
     for (tokens, arcs), own in zip(batch, batch.split(scores["arc"]), strict=True):
         for head, modifier, found in zip(arcs.heads.tolist(), arcs.modifiers.tolist(), own, strict=True):
             expected = scorer.weights[list(arc_features(tokens, head, modifier))].astype(np.float64).sum()
@@ -155,7 +155,7 @@ def test_first_and_last_children_differ_from_siblings_that_look_like_their_head(
 def test_the_gradient_is_the_transpose_of_scoring(kinds, seed, lengths):
     rng = np.random.default_rng(seed)
     scorer, batch = random_scorer(rng, *kinds), random_batch(rng, lengths)
-    scores, backprop = scorer(batch, listed(scorer, batch, projective=False))
+    scores, backprop, _ = scorer(batch, listed(scorer, batch, projective=False))
     assert list(scores) == ["arc", *kinds]
     adjoints = {name: rng.normal(size=len(own)) for name, own in scores.items()}
     indices, values = backprop(adjoints)
@@ -169,10 +169,10 @@ def test_a_batch_gives_what_its_sentences_give_alone():
     rng = np.random.default_rng(3)
     scorer, batch = random_scorer(rng, *PARTS), random_batch(rng, [6, 1, 0, 12, 5])
     tuples = listed(scorer, batch)
-    together, _ = scorer(batch, tuples)
+    together, *_ = scorer(batch, tuples)
     for sentence, (tokens, arcs) in enumerate(batch):
         one = Batch.of([tokens], [arcs])
-        alone, _ = scorer(one, listed(scorer, one))
+        alone, *_ = scorer(one, listed(scorer, one))
         assert np.array_equal(alone["arc"], batch.split(together["arc"])[sentence])
         for kind in PARTS:
             begin, end = tuples[kind].first[sentence : sentence + 2]
@@ -182,5 +182,5 @@ def test_a_batch_gives_what_its_sentences_give_alone():
 def test_adjoints_of_next_to_nothing_are_left_out():
     rng = np.random.default_rng(4)
     scorer, batch = random_scorer(rng, *PARTS), random_batch(rng, [7])
-    scores, backprop = scorer(batch, listed(scorer, batch))
+    scores, backprop, _ = scorer(batch, listed(scorer, batch))
     assert len(backprop({name: np.full(len(own), 1e-9) for name, own in scores.items()}).indices) == 0

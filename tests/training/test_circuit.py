@@ -22,7 +22,7 @@ from treebp.trees.dependency_trees import DependencyTrees
 
 FORMS = [(projective, single_root) for projective in (True, False) for single_root in (True, False)]
 KINDS = [PAIRS, *((kind,) for kind in PARTS), tuple(PARTS)]
-OBJECTIVE_NAMES = ["cll", "l2", "ar"]
+OBJECTIVE_NAMES = ["cll", "l2", "ar", "heads"]
 SEED = 28  # all kinds of parts matter to this sentence
 
 forms = pytest.mark.parametrize(("projective", "single_root"), FORMS)
@@ -224,7 +224,7 @@ def test_the_gradient_by_weights_is_that_by_scores_through_a_linear_scorer(kinds
         direction = rng.normal(size=len(model.scorer.weights)).astype(np.float32)
         along = replace(model, scorer=HashedScorer(GROUPS, model.scorer.parts, BITS))
         along.scorer.weights[:] = direction
-        scores, _ = along.scorer(examples.batch, circuit.tuples)
+        scores, *_ = along.scorer(examples.batch, circuit.tuples)
         expected = sum(np.where(np.abs(own) < NEGLIGIBLE, 0.0, own) @ scores[name] for name, own in adjoints.items())
         terms = gradient.values * direction[gradient.indices].astype(np.float64)
         assert terms.sum() == pytest.approx(expected, abs=1e-6 * np.abs(terms).sum())

@@ -174,6 +174,26 @@ def test_preparation_is_for_one_pruner_only(prepared):
 
 
 LATER = {
+    "scorer": "sum",
+    "inputs": ("words",),
+    "encoder": "transformer",
+    "encoder_layers": 1,
+    "encoder_size": 8,
+    "embedding_size": 5,
+    "arc_size": 5,
+    "label_size": 5,
+    "part_rank": 5,
+    "dropout": 0.1,
+    "hidden": 0.1,
+    "bf16": True,
+    "network_objective": "l2",
+    "network_epochs": 3,
+    "network_rate": 0.1,
+    "pretrained_rate": 0.1,
+    "network_warmup": 0.1,
+    "network_decay": 0.1,
+    "network_batch": 7,
+    "network_clip": 1.0,
     "tokeniser": False,  # true only beside predicted tags
     "size": 5.0,
     "objective": "ar",

@@ -22,6 +22,8 @@ def stages(workload: Workload) -> Iterator[Measurement]:
     """CPU microseconds per word of every stage on the way from one file to another."""
     parser, sentences = workload.parser, workload.sample
     encoding, pruner, model, config = parser.encoding, parser.pruner, parser.model, parser.config
+    if not isinstance(model.scorer, HashedScorer):
+        raise ValueError("stages are measured of parsers with hashed features alone")
     arcs_only = HashedScorer(encoding.available(config.templates), (), config.weight_bits)
     arcs_only.weights = model.scorer.weights
 

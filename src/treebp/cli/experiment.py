@@ -26,6 +26,7 @@ class Name(str, Enum):
     predicted_tags = "predicted-tags"
     ar_alone = "ar-alone"
     convergence = "convergence"
+    networks = "networks"
 
 
 def experiment(

@@ -16,6 +16,9 @@ def init_config(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="TOML file to write, or - for standard output.")
     ] = Path("-"),
+    scorer: Annotated[
+        str, typer.Option(metavar="hashed|neural|sum", help="What scores arcs: features, a network, or both.")
+    ] = "hashed",
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
 ) -> None:
     """Write a file with all settings, their meaning and their defaults, for treebp train --config.
@@ -25,15 +28,16 @@ def init_config(
     from treebp.data.files import write_text
 
     check_files(outputs=[output], force=force, streams=True)
-    write_text(output, "".join(_lines()))
+    write_text(output, "".join(_lines(scorer)))
 
 
-def _lines() -> Iterator[str]:
+def _lines(scorer: str) -> Iterator[str]:
     from treebp.parsing.config import Config
 
+    config = Config().override([f"scorer={scorer}"])
     meanings, kinds = _attribute_docstrings(Config), get_type_hints(Config)
     yield "# A training run of treebp: treebp train TRAIN -o MODEL --config THIS_FILE\n"
-    for line in Config().to_toml().splitlines(keepends=True):
+    for line in config.to_toml().splitlines(keepends=True):
         key = line.split(" = ")[0]
         yield "\n"
         if key in meanings:

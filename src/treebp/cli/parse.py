@@ -58,6 +58,7 @@ def parse(
         int | None, typer.Option(min=1, metavar="N", help="Leave sentences of more than N words as they are.")
     ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="By default one per core.")] = None,
+    device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="Where a network computes.")] = "auto",
     force: Annotated[bool, typer.Option("--force", help="Replace output files.")] = False,
     encoding: Annotated[str, typer.Option(help="Encoding of input and output.")] = "utf-8",
     ray: Annotated[
@@ -99,6 +100,7 @@ def parse(
 
     console = new_console(stderr=True)
     pipeline = load(model)
+    pipeline.parser.model.scorer.to(device)
     announce_compilation(console, send_trees)
     list(pipeline.parser.parse([Sentence.from_columns(["a"] * 4)], threads=1))  # loads kernels, no part of the speed
     size = sum(os.path.getsize(path) if os.path.isfile(path) else 0 for path in inputs)

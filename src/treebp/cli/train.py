@@ -34,6 +34,9 @@ def train(
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting; may be repeated.")
     ] = None,
     objective: Annotated[str | None, typer.Option(metavar="cll|l2|ar|l2+ar", help="What to train for.")] = None,
+    scorer: Annotated[
+        str | None, typer.Option(metavar="hashed|neural|sum", help="What scores arcs: features, a network, or both.")
+    ] = None,
     factors: Annotated[
         str | None, typer.Option(metavar="grandparent,sibling,...", help='Factors on several arcs; "" for none.')
     ] = None,
@@ -53,6 +56,7 @@ def train(
         float | None, typer.Option(metavar="MB", help="Of the model file; by default what costs nothing on DEV.")
     ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="By default one per core.")] = None,
+    device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="Where a network is trained.")] = "auto",
     resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was interrupted.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace MODEL and what an earlier run left.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print epochs as lines of JSON; all else to stderr.")] = False,
@@ -74,6 +78,7 @@ def train(
     check_files(inputs=[source, dev, config], outputs=outputs, force=force or resume)
     options = {
         "objective": objective,
+        "scorer": scorer,
         "factors": factors,
         "iterations": iterations,
         "tags": tags if tags or not pipeline else "predicted",
@@ -86,6 +91,11 @@ def train(
     }
     named = [f"{key}={value}" for key, value in options.items() if value is not None]
     run = _configuration(config, [*(settings or []), *named])
+
+    if run.scorer != "hashed":
+        from treebp.neural.device import find_device
+
+        device = find_device(device)  # what is not there is told before all else
 
     # Slow to load, so only when all is well so far.
     from treebp.cli._progress import WordsBar, announce_compilation
@@ -127,7 +137,13 @@ def train(
             display = TrainingDisplay(console, bar, log, json=json)
             try:
                 trained = fit_pipeline(
-                    sentences, development, run, threads=threads, progress=display.progress, checkpoint=checkpoint
+                    sentences,
+                    development,
+                    run,
+                    threads=threads,
+                    progress=display.progress,
+                    checkpoint=checkpoint,
+                    device=device,
                 )
             except MemoryError:
                 longest = max((*sentences, *(development or ())), key=len)

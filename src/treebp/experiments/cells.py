@@ -48,12 +48,22 @@ class Cell:
     @property
     def group(self) -> "Cell":
         """The cell less all that pruning does not depend on: cells with the same group can share it."""
-        config = replace(self.config, objective="cll", factors=(), iterations=1, inference="bp")
+        config = replace(
+            self.config,
+            objective="cll",
+            factors=(),
+            iterations=1,
+            inference="bp",
+            scorer="hashed",
+            network_objective="heads",
+        )
         return replace(self, config=config, test_iterations=())
 
     def __str__(self) -> str:
         config = self.config
         parts = [self.treebank, f"seed {config.seed}", config.objective, "+".join(config.factors) or "first order"]
+        if config.scorer != "hashed":
+            parts.append(config.scorer)
         if config.inference == "exact":
             parts.append("exact")
         elif config.factors:

@@ -57,6 +57,13 @@ QUICK_SETTINGS = (
     "pruner_epochs=1",
     "pruner_folds=2",
     "prune_heads=5",
+    "encoder_layers=1",
+    "encoder_size=64",
+    "embedding_size=32",
+    "arc_size=64",
+    "part_rank=16",
+    "network_epochs=3",
+    "network_batch=500",
 )
 
 # The 19 languages of the paper's Table 2, in its order.
@@ -161,6 +168,20 @@ def _convergence(quick: bool) -> Figure:
     return Convergence(series, (1, 2, 4, 8) if quick else (1, 2, 3, 4, 5, 6, 8, 10, 12, 16))
 
 
+def _networks(quick: bool) -> Figure:
+    orders: dict[str, Settings] = {"first order": {**_FIRST_ORDER, "iterations": 4}}
+    orders |= {f"BP {name}": {**_SECOND_ORDER, **count} for name, count in _iterations(quick, 1, 2, 3, 4).items()}
+    pairs: dict[str, tuple[Settings, Settings]] = {}
+    for scorer in ("hashed", "neural", "sum"):
+        for name, order in orders.items():
+            first, second = (
+                {**order, "scorer": scorer, "objective": objective, "network_objective": objective}
+                for objective in ("cll", "l2")
+            )
+            pairs[f"{scorer}, {name}"] = first, second
+    return ByTreebank(("CLL", "L2"), pairs)
+
+
 EXPERIMENTS = {
     "figure3": Experiment("Accuracy against iterations, in training and testing alike", _figure3),
     "figure4": Experiment("Accuracy against the kinds of factors, with 4 iterations", _figure4),
@@ -172,4 +193,9 @@ EXPERIMENTS = {
     "predicted-tags": Experiment("Accuracy against iterations, with tags predicted as in use", _predicted_tags),
     "ar-alone": Experiment("Annealed risk without L2 before it", _ar_alone),
     "convergence": Experiment("Iterations at test time, for parsers trained with T of them", _convergence),
+    "networks": Experiment(
+        "L2 against CLL with hashed features, networks and sums of both",
+        _networks,
+        ("ptb10", "en_ewt", "el_gdt", "hu_szeged", "it_partut", "da_conllx"),
+    ),
 }

@@ -119,4 +119,8 @@ def make_plan(
 
 def own_settings(cells: Sequence[Cell]) -> dict[str, object]:
     """The settings, the same in all cells, that differ from the default without being what the experiment varies."""
-    return {key: value for key, value in cells[0].settings.items() if key not in VARIED}
+    return {
+        key: value
+        for key, value in cells[0].settings.items()
+        if key not in VARIED and all(getattr(cell.config, key) == value for cell in cells)
+    }

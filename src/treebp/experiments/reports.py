@@ -3,12 +3,14 @@
 import csv
 import io
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from treebp.data.files import write_text
 from treebp.experiments.cells import Result
 from treebp.experiments.plans import Plan, own_settings
+from treebp.parsing.config import Config
 
 _NOTES = """\
 UAS in per cent, without words that are all Unicode punctuation; epochs are chosen on development data, and the test set
@@ -72,7 +74,10 @@ def table(results: Sequence[Result]) -> str:
         row["factors"] = "+".join(row["factors"])
         rows += [row | {f"test_time_{key}": value for key, value in point.items()} for point in points]
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    usual = asdict(Config())  # lines leave out what is as usual
+    names = dict.fromkeys(name for row in rows for name in row)
+    rows = [{name: row[name] if name in row else usual[name] for name in names} for row in rows]
+    writer = csv.DictWriter(text, list(names), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()

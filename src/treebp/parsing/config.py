@@ -15,6 +15,8 @@ else:
     import tomli as tomllib
 
 Objective = Literal["cll", "l2", "ar", "l2+ar"]
+NetworkObjective = Literal["heads", "cll", "l2", "l2+ar", "heads+l2"]
+Input = Literal["words", "characters", "lemmas", "tags", "morphology"]
 PartName = Literal["grandparent", "sibling", "consecutive-sibling", "grand-sibling", "tri-sibling"]
 
 
@@ -35,6 +37,8 @@ class Config:
     """Arcs that are scored together; none for a first-order model."""
     inference: Literal["bp", "exact"] = "bp"
     """Belief propagation, or the dynamic program there is for first order, and for grandparents in projective trees."""
+    scorer: Literal["hashed", "neural", "sum"] = "hashed"
+    """What scores arcs and parts: hashed features, a network (which needs treebp[neural]), or the mean of both."""
     iterations: int = 4
     """Iterations of belief propagation, in training and in parsing."""
     schedule: Literal["serial", "parallel"] = "serial"
@@ -99,6 +103,45 @@ class Config:
     """Annealed risk's temperature at the first update."""
     temperature_end: float = 1e-4
     """Annealed risk's temperature at the last update."""
+
+    inputs: tuple[Input, ...] = ("words", "characters", "lemmas", "tags", "morphology")
+    """What a network is told of each word; columns that a treebank does not fill are left out."""
+    encoder: str = "bilstm"
+    """How a network reads a sentence: "bilstm", "transformer", or by a name or folder of the package transformers."""
+    encoder_layers: int = 3
+    """Layers of the encoder."""
+    encoder_size: int = 400
+    """Size of its states, in each direction."""
+    embedding_size: int = 100
+    """Size of the vector of each input."""
+    arc_size: int = 500
+    """Size of the vectors that arcs are scored by."""
+    label_size: int = 100
+    """Size of the vectors that labels are scored by."""
+    part_rank: int = 100
+    """Size of the vectors that parts of several arcs are scored by."""
+    dropout: float = 0.33
+    """The share of values between layers that are dropped in training."""
+    hidden: float = 0.33
+    """The share of inputs that are hidden in training."""
+    bf16: bool = False
+    """Whether the encoder computes in bfloat16; only on GPUs."""
+    network_objective: NetworkObjective = "heads"
+    """What a network's training minimises: negative log-beliefs of right heads, or as above, or one after the other."""
+    network_epochs: int = 40
+    """Passes over the training data for a network, for each objective in turn."""
+    network_rate: float = 2e-3
+    """AdamW's learning rate at its highest: it rises from zero and falls to zero again."""
+    pretrained_rate: float = 5e-5
+    """The same for an encoder of the package transformers."""
+    network_warmup: float = 0.05
+    """The share of all steps in which it rises."""
+    network_decay: float = 0.01
+    """AdamW's weight decay."""
+    network_batch: int = 3000
+    """Words per update of a network."""
+    network_clip: float = 5.0
+    """Gradients that are longer are shortened to this length."""
     held_out: float = 0.1
     """Share of the training sentences, the last ones, used as development data when none is given."""
     seed: int = 1
@@ -113,6 +156,8 @@ class Config:
         for name, low, high in _RANGES:
             if not low <= getattr(self, name) <= high:
                 raise ValueError(f"{name} = {getattr(self, name)} is not between {low:g} and {high:g}")
+        if not self.encoder or set(self.encoder) & set('"\\\n\r'):
+            raise ValueError(f"encoder = {self.encoder!r} is no name")
         if self.tokeniser and self.tags != "predicted":
             raise ValueError("tokeniser = true needs tags = 'predicted': words of a text come without tags")
         for name in self.factors if self.inference == "exact" else ():
@@ -191,6 +236,21 @@ _RANGES = [
     ("regularisation", 0.0, 1e9),
     ("temperature_start", 1e-6, 1e3),
     ("temperature_end", 1e-6, 1e3),
+    ("encoder_layers", 1, 100),
+    ("encoder_size", 1, 10**5),
+    ("embedding_size", 1, 10**5),
+    ("arc_size", 1, 10**5),
+    ("label_size", 1, 10**4),
+    ("part_rank", 1, 10**5),
+    ("dropout", 0.0, 0.99),
+    ("hidden", 0.0, 0.99),
+    ("network_epochs", 1, 10000),
+    ("network_rate", 1e-9, 10.0),
+    ("pretrained_rate", 0.0, 10.0),
+    ("network_warmup", 0.0, 1.0),
+    ("network_decay", 0.0, 100.0),
+    ("network_batch", 1, 10**7),
+    ("network_clip", 1e-9, 1e9),
     ("held_out", 0.01, 0.5),
     ("seed", 0, 2**32 - 1),
 ]

@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.features.templates import ATTRIBUTES
 from treebp.kernels.labels import LabelTemplates, label_probabilities, train_epoch
+from treebp.parsing.arcs import split
+from treebp.parsing.scorer import LabelScores
 
 _LARGEST_TABLE = 1 << 24  # weights, 64 MB: with more than 128 labels there are fewer rows
 
@@ -136,6 +138,10 @@ class LabelModel:
             label_probabilities(tokens, tree, self._templates, self._bits, self.weights, self.root_label, probabilities)
         return probabilities.argmax(axis=1), probabilities
 
+    def untrained(self) -> "LabelModel":
+        """The same labels without weights, where a network scores them."""
+        return LabelModel(self.labels, self._templates, 1, self.root_label)
+
     def state(self) -> dict[str, AnyArray]:
         """Arrays from which, with labels and templates, ``from_state`` makes the same model; zero rows are left out."""
         rows = np.flatnonzero(self.weights.any(axis=1))
@@ -152,6 +158,29 @@ class LabelModel:
         model = cls(labels, templates, bits, root_label)
         model.weights[state["rows"]] = state["weights"]
         return model
+
+
+def label_trees(
+    model: LabelModel, tokens: Sequence[IntArray], trees: Sequence[IntArray], scorer: LabelScores | None
+) -> list[tuple[IntArray, FloatArray]]:
+    """The labels of each sentence's arcs and all probabilities, as `LabelModel.predict` gives them.
+
+    Where the parser's scorer knows labels too, probabilities are means of its own and the label model's.
+    """
+    if scorer is None or len(model.labels) == 1:
+        return [model.predict(*sentence) for sentence in zip(tokens, trees, strict=True)]
+    flat = np.concatenate(trees)
+    scores = scorer.scores(flat)
+    if model.root_label >= 0:
+        only = np.arange(len(model.labels)) == model.root_label
+        scores = np.where((flat == 0)[:, None] == only, scores, -np.inf)
+    found = np.exp(scores - scores.max(axis=1, keepdims=True))
+    found *= scorer.share / found.sum(axis=1, keepdims=True)
+    if scorer.share < 1.0:
+        found += (1.0 - scorer.share) * np.concatenate(
+            [model.predict(*one)[1] for one in zip(tokens, trees, strict=True)]
+        )
+    return [(own.argmax(axis=1), own) for own in split(found, np.array([len(tree) for tree in trees]))]
 
 
 def _is_state(state: Mapping[str, AnyArray], labels: int) -> bool:

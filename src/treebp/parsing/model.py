@@ -10,7 +10,7 @@ from treebp.bp.groups.trees import Trees
 from treebp.parsing.arcs import Batch
 from treebp.parsing.inference import ARC, Inference, Inferred, infer
 from treebp.parsing.parts.part import Tuples
-from treebp.parsing.scorer import Scorer, ScorerBackprop
+from treebp.parsing.scorer import LabelScores, Scorer, ScorerBackprop
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,7 @@ class Circuit:
         potentials: the scores of arcs, as "arc", and of the parts of each kind.
         inferred: the beliefs.
         back_to_weights: maps adjoints of the potentials to the gradient by the scorer's weights.
+        labels: what the scorer says of labels, if anything.
 
     """
 
@@ -31,6 +32,7 @@ class Circuit:
     potentials: Mapping[str, FloatArray]
     inferred: Inferred
     back_to_weights: ScorerBackprop
+    labels: LabelScores | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +59,9 @@ class TreeModel:
         """From words to beliefs; without `gradient`, `inferred.backprop` must not be called."""
         trees = batch.trees(projective=self.projective, single_root=self.single_root)
         tuples = {part.name: part.list(batch, self.projective) for part in self.scorer.parts}
-        potentials, back_to_weights = self.scorer(batch, tuples)
+        potentials, back_to_weights, labels = self.scorer(batch, tuples)
         inferred = infer(self.inference, batch, trees, self.scorer.parts, tuples, potentials, gradient=gradient)
-        return Circuit(trees, tuples, potentials, inferred, back_to_weights)
+        return Circuit(trees, tuples, potentials, inferred, back_to_weights, labels)
 
     def parts_on(self, tuples: Mapping[str, Tuples], on: BoolArray) -> dict[str, BoolArray]:
         """Which arcs and parts are ON, given which arcs are."""

@@ -12,19 +12,19 @@ from treebp._threads import map_in_order
 from treebp._types import AnyArray, BoolArray, IntArray
 from treebp.data.sentence import Sentence
 from treebp.features.encoding import Encoding
-from treebp.features.model_file import load_model, pack, tensors_of, unpack, with_prefix, write_tensors
+from treebp.features.model_file import load_model, tensors_of, with_prefix, write_tensors
 from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.config import Config
 from treebp.parsing.decoding import decode, k_best
 from treebp.parsing.inference import Inference
 from treebp.parsing.label_templates import label_templates
-from treebp.parsing.labels import LabelModel
+from treebp.parsing.labels import LabelModel, label_trees
 from treebp.parsing.model import Circuit, TreeModel, by_sentence
 from treebp.parsing.parse import Parse
 from treebp.parsing.parts import PARTS
 from treebp.parsing.pruner import Pruner
 from treebp.parsing.reports import EpochReport, PruningReport
-from treebp.parsing.scorer import HashedScorer
+from treebp.parsing.scorer import HashedScorer, Scorer
 from treebp.tagging.tagger import Tagged, Tagger
 
 KIND = "treebp model"
@@ -119,15 +119,15 @@ class Parser:
         items = [(one.sentence, known, forbidden) for one, (_, known, forbidden) in zip(tagged, items, strict=True)]
         names = self.labels.labels
         tokens = [self.encoding.encode(sentence) for sentence, _, _ in items]
-        batch = Batch.of(tokens, self._candidates(items, tokens))
+        batch = Batch.of(tokens, self._candidates(items, tokens), [sentence.forms for sentence, _, _ in items])
         circuit = self.model(batch)
         trees = decode(self.config.decoder, self.model, batch, circuit)
         factors, residuals = self._factors(batch, circuit)
+        labelled = label_trees(self.labels, tokens, trees, circuit.labels)
         parses = []
-        for number, ((sentence, _, _), arcs, beliefs, heads) in enumerate(
-            zip(items, batch.arcs, batch.split(circuit.inferred.beliefs), trees, strict=True)
+        for number, ((sentence, _, _), arcs, beliefs, heads, (numbers, probabilities)) in enumerate(
+            zip(items, batch.arcs, batch.split(circuit.inferred.beliefs), trees, labelled, strict=True)
         ):
-            numbers, probabilities = self.labels.predict(tokens[number], heads)
             parses.append(
                 Parse(
                     sentence=sentence,
@@ -195,13 +195,9 @@ class Parser:
             "pruning": {name: asdict(report) for name, report in self.pruning.items()},
             "tagging": self.tagging,
         }
-        used, values = pack(self.model.scorer.weights)
-        pruner_used, pruner_values = pack(self.pruner.model.scorer.weights)
         tensors = {
-            "weights_used": used,
-            "weights": values,
-            "pruner_weights_used": pruner_used,
-            "pruner_weights": pruner_values,
+            **self.model.scorer.state(),
+            **{f"pruner_{name}": array for name, array in self.pruner.model.scorer.state().items()},
             "length_bounds": self.pruner.bounds,
             **with_prefix("labels", self.labels.state()),
         }
@@ -226,10 +222,13 @@ class Parser:
         config = Config.from_toml(header["config"])
         encoding = Encoding(header["values"], header["tag_map"])
         projective, single_root = bool(header["projective"]), bool(header["single_root"])
-        model = new_model(config, encoding, projective=projective, single_root=single_root)
-        unpack(tensors["weights_used"], tensors["weights"], model.scorer.weights)
+        count = len(header["labels"])
+        model = new_model(
+            config, encoding, projective=projective, single_root=single_root, labels=count, stored=tensors
+        )
+        model.scorer.restore(tensors)
         pruner = Pruner.new(config, tensors["length_bounds"], projective=projective, single_root=single_root)
-        unpack(tensors["pruner_weights_used"], tensors["pruner_weights"], pruner.model.scorer.weights)
+        pruner.model.scorer.restore({name: tensors[f"pruner_{name}"] for name in pruner.model.scorer.state()})
         templates = label_templates(encoding.available(config.templates))
         labels = LabelModel.from_state(header["labels"], templates, tensors_of("labels", tensors))
         reports = [EpochReport(**report) for report in header["reports"]]
@@ -255,11 +254,33 @@ def _check_types(header: Mapping[str, Any]) -> None:
         raise ValueError("its epochs are no list")
 
 
-def new_model(config: Config, encoding: Encoding, *, projective: bool, single_root: bool) -> TreeModel:
-    """A model of trees as configured, all its weights zero."""
+def new_model(
+    config: Config,
+    encoding: Encoding,
+    *,
+    projective: bool,
+    single_root: bool,
+    labels: int = 1,
+    stored: Mapping[str, AnyArray] | None = None,
+) -> TreeModel:
+    """A model of trees as configured, nothing learnt yet; a network scores so many labels.
+
+    Arrays that were ``stored`` describe the encoder of a network where its name, elsewhere, may say nothing.
+    """
+    return TreeModel(new_scorer(config, encoding, labels, stored), projective, single_root, inference_of(config))
+
+
+def new_scorer(config: Config, encoding: Encoding, labels: int, stored: Mapping[str, AnyArray] | None) -> Scorer:
+    """A scorer as configured: weights are zero, and a network's parameters follow from the seed."""
     parts = [PARTS[name] for name in config.factors]
-    scorer = HashedScorer(encoding.available(config.templates), parts, config.weight_bits)
-    return TreeModel(scorer, projective, single_root, inference_of(config))
+    hashed = HashedScorer(encoding.available(config.templates), parts, config.weight_bits)
+    if config.scorer == "hashed":
+        return hashed
+    import treebp.neural  # noqa: F401 - which says what to install where PyTorch is missing
+    from treebp.parsing.neural_scorer import NeuralScorer, SumScorer
+
+    neural = NeuralScorer(config, encoding, parts, labels, stored)
+    return neural if config.scorer == "neural" else SumScorer(hashed, neural)
 
 
 def inference_of(config: Config) -> Inference:

@@ -1,12 +1,13 @@
 """Scores of arcs and parts: sums of the weights of hashed features, and the gradient by those weights."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.features.hashing import HashedTemplates, new_weights
+from treebp.features.model_file import pack, unpack
 from treebp.features.optimiser import SparseGradient
 from treebp.kernels.arc_features import list_arc_gradient, previous_places, score_arcs
 from treebp.kernels.features import Hashes, position_keys
@@ -16,30 +17,68 @@ from treebp.parsing.parts.arc import ARC_TEMPLATES
 from treebp.parsing.parts.part import Part, Tuples
 
 ARC = "arc"
-ScorerBackprop = Callable[[Mapping[str, FloatArray]], SparseGradient]
+ScorerBackprop = Callable[[Mapping[str, FloatArray]], Any]
+
+
+class LabelScores(NamedTuple):
+    """What a scorer says of labels, beside a `LabelModel`.
+
+    Attributes:
+        scores: (words, labels), given the heads of all words of the batch, end to end.
+        share: how much that counts, from 0 to 1; the rest is the label model's.
+
+    """
+
+    scores: Callable[[IntArray], FloatArray]
+    share: float
+
+
+class Scores(NamedTuple):
+    """What a scorer makes of a batch.
+
+    Attributes:
+        potentials: of all arcs, as "arc", and of all parts of each kind, by its name.
+        backprop: takes adjoints of these, by the same names, and of label scores that were asked for, as "label"; it
+            gives, or adds up, the gradient by weights, as the learner of this kind of scorer takes it.
+        labels: None if the scorer knows none.
+
+    """
+
+    potentials: dict[str, FloatArray]
+    backprop: ScorerBackprop
+    labels: LabelScores | None = None
 
 
 class Scorer(Protocol):
     """The first step of the paper's circuit, (A): from words to potentials. It knows nothing of inference.
 
-    `weights` is what an optimiser changes in place, `parts` the kinds of parts that are scored beside arcs.
+    `parts` are the kinds of parts that are scored beside arcs.
     """
-
-    @property
-    def weights(self) -> AnyArray:
-        """(count,), float32."""
-        ...
 
     @property
     def parts(self) -> Sequence[Part]:
         """As `PARTS` has them."""
         ...
 
-    def __call__(self, batch: Batch, tuples: Mapping[str, Tuples]) -> tuple[dict[str, FloatArray], ScorerBackprop]:
-        """Scores of all arcs, as "arc", and of all parts of each kind, by its name, and their backward pass.
+    def __call__(self, batch: Batch, tuples: Mapping[str, Tuples]) -> Scores:
+        """The scores of all arcs and parts, and their backward pass."""
+        ...
 
-        That takes adjoints of the scores, by the same names, and gives the gradient by weights.
-        """
+    def state(self) -> dict[str, AnyArray]:
+        """All that was learnt, as arrays of its own."""
+        ...
+
+    def restore(self, state: Mapping[str, AnyArray]) -> None:
+        """Go back to a ``state``; ValueError if it is of another scorer."""
+        ...
+
+    @property
+    def device(self) -> str:
+        """Where it computes."""
+        ...
+
+    def to(self, device: str) -> None:
+        """Compute on a device, "cpu", "cuda" or "auto", if that makes a difference; ValueError if it is not there."""
         ...
 
 
@@ -59,7 +98,7 @@ class HashedScorer:
         >>> # Two words, both of which may hang from the root; rows are boundary, root, words, boundary.
         >>> tokens = np.repeat([[1], [2], [3], [4], [1]], 6, axis=1)
         >>> batch = Batch.of([tokens], [Arcs.of(np.array([[0, 1, 1], [0, 0, 0], [0, 0, 0]], bool))])
-        >>> scores, backprop = scorer(batch, {"sibling": sibling.list(batch, projective=True)})
+        >>> scores, backprop, _ = scorer(batch, {"sibling": sibling.list(batch, projective=True)})
         >>> scores  # an arc's features are counted twice: with and without its length
         {'arc': array([8., 8.]), 'sibling': array([10.])}
         >>> backprop({"arc": np.array([1.0, 0.0]), "sibling": np.array([0.5])}).values.sum()
@@ -76,7 +115,7 @@ class HashedScorer:
             templates: templates.compile(groups) for templates in (ARC_TEMPLATES, *(part.templates for part in parts))
         }
 
-    def __call__(self, batch: Batch, tuples: Mapping[str, Tuples]) -> tuple[dict[str, FloatArray], ScorerBackprop]:
+    def __call__(self, batch: Batch, tuples: Mapping[str, Tuples]) -> Scores:
         """See `Scorer`."""
         hashes: dict[HashedTemplates, Hashes] = {}  # several kinds of parts may have the same templates
         for templates, compiled in self._templates.items():
@@ -106,7 +145,25 @@ class HashedScorer:
                 )
             return SparseGradient(indices[:count], values[:count])
 
-        return scores, backprop
+        return Scores(scores, backprop)
+
+    def state(self) -> dict[str, AnyArray]:
+        """Which weights are not zero, and those."""
+        used, values = pack(self.weights)
+        return {"weights_used": used, "weights": values}
+
+    def restore(self, state: Mapping[str, AnyArray]) -> None:
+        """See `Scorer`."""
+        self.weights[:] = 0.0
+        unpack(state["weights_used"], state["weights"], self.weights)
+
+    @property
+    def device(self) -> str:
+        """Always the CPU."""
+        return "cpu"
+
+    def to(self, device: str) -> None:
+        """Features are looked up on the CPU, whatever others do."""
 
 
 def _roles(positions: IntArray) -> tuple[int, ...]:

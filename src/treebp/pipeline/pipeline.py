@@ -129,7 +129,9 @@ class Pipeline:
     def rounded(self, share: float) -> "Pipeline":
         """The same with this share of all weights, the largest ones, rounded: its file takes about a byte for each."""
         header, tensors = self.state()
-        return self.from_state(header, lighter(tensors, share))
+        lighter_one = self.from_state(header, lighter(tensors, share))
+        lighter_one.parser.model.scorer.to(self.parser.model.scorer.device)
+        return lighter_one
 
     def save(self, path: str | Path) -> None:
         """Write everything to one file, which appears only when complete. `Parser.load` reads its parser."""

@@ -5,15 +5,17 @@ entry in ``OBJECTIVES``.
 """
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from treebp._types import BoolArray, FloatArray
-from treebp.features.optimiser import SparseGradient
+import numpy as np
+
+from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.objectives.losses import annealed_risk_of_arcs, cost_of_score, l2_of_arcs
 from treebp.parsing.arcs import Batch
 from treebp.parsing.model import Circuit, TreeModel
 
 Adjoints = Mapping[str, FloatArray]
+_SMALLEST = 1e-9  # belief whose logarithm is taken
 
 
 class Gold(NamedTuple):
@@ -27,20 +29,42 @@ Objective = Callable[[Circuit, Gold, float], tuple[float, Adjoints]]
 
 
 class Examples(NamedTuple):
-    """Training sentences in a batch, and which of their candidate arcs are right."""
+    """Training sentences in a batch, and which of their candidate arcs are right.
+
+    Where a scorer learns labels, also the right heads and labels, as numbers, of all words.
+    """
 
     batch: Batch
     gold: BoolArray
+    heads: IntArray | None = None
+    labels: IntArray | None = None
 
 
 def loss_and_gradient(
     model: TreeModel, examples: Examples, objective: str, temperature: float = 1.0
-) -> tuple[float, SparseGradient]:
-    """The sum of an objective over some sentences, and its gradient by the weights."""
+) -> tuple[float, Any]:
+    """The sum of an objective over some sentences, and its gradient by the weights, as their learner takes it.
+
+    A scorer that learns labels minimises their negative log-likelihood, on right arcs, besides.
+    """
     circuit = model(examples.batch, gradient=objective != "cll")  # (A) to (D)
     gold = Gold(examples.gold, lambda: model.parts_on(circuit.tuples, examples.gold))
     value, adjoints = OBJECTIVES[objective](circuit, gold, temperature)  # (E)
+    if circuit.labels is not None and examples.heads is not None and examples.labels is not None:
+        of_labels, adjoint = label_loss(circuit.labels.scores(examples.heads), examples.labels)
+        value, adjoints = value + of_labels, {**adjoints, "label": adjoint}
     return value, circuit.back_to_weights(adjoints)
+
+
+def label_loss(scores: FloatArray, labels: IntArray) -> tuple[float, FloatArray]:
+    """Negative log-likelihood of labels given the scores (words, labels) of all, and its gradient."""
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    exponentials = np.exp(shifted)
+    sums = exponentials.sum(axis=1)
+    rows = np.arange(len(labels))
+    gradient = exponentials / sums[:, None]
+    gradient[rows, labels] -= 1.0
+    return float((np.log(sums) - shifted[rows, labels]).sum()), gradient
 
 
 def likelihood(circuit: Circuit, gold: Gold, temperature: float) -> tuple[float, Adjoints]:
@@ -66,4 +90,13 @@ def annealed_risk(circuit: Circuit, gold: Gold, temperature: float) -> tuple[flo
     return value, circuit.inferred.backprop(adjoint)
 
 
-OBJECTIVES: dict[str, Objective] = {"cll": likelihood, "l2": l2, "ar": annealed_risk}
+def head_likelihood(circuit: Circuit, gold: Gold, temperature: float) -> tuple[float, Adjoints]:
+    """Negative log of the belief in each right arc: where a belief is all but zero, L2 has no gradient, this has."""
+    right = np.flatnonzero(gold.arcs)
+    beliefs = np.maximum(circuit.inferred.beliefs[right], _SMALLEST)
+    adjoint = np.zeros(len(gold.arcs))
+    adjoint[right] = -1.0 / beliefs
+    return -float(np.log(beliefs).sum()), circuit.inferred.backprop(adjoint)
+
+
+OBJECTIVES: dict[str, Objective] = {"cll": likelihood, "l2": l2, "ar": annealed_risk, "heads": head_likelihood}

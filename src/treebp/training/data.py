@@ -29,6 +29,26 @@ _FEW_ARCS = 0.01
 
 # Settings that nothing here depends on.
 _LATER = {
+    "scorer",
+    "inputs",
+    "encoder",
+    "encoder_layers",
+    "encoder_size",
+    "embedding_size",
+    "arc_size",
+    "label_size",
+    "part_rank",
+    "dropout",
+    "hidden",
+    "bf16",
+    "network_objective",
+    "network_epochs",
+    "network_rate",
+    "pretrained_rate",
+    "network_warmup",
+    "network_decay",
+    "network_batch",
+    "network_clip",
     "tokeniser",
     "size",
     "objective",
@@ -198,7 +218,8 @@ def as_resolved(config: Config, structure: tuple[bool, bool], reports: Sequence[
     Where two objectives follow each other, each with a learning rate of its own, the rate stays to be tuned.
     """
     projective, single_root = structure
-    rates = {report.rate for report in reports}
+    of_features = 0 if config.scorer == "neural" else config.epochs * len(config.objective.split("+"))
+    rates = {report.rate for report in reports[:of_features]}
     return replace(
         config,
         tree="projective" if projective else "nonprojective",

@@ -3,19 +3,16 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
-
 from treebp._threads import thread_count
 from treebp.data.sentence import Sentence
-from treebp.parsing.arcs import Arcs
 from treebp.parsing.columns import columns_used, filled
 from treebp.parsing.config import Config
 from treebp.parsing.parser import Parser, new_model
 from treebp.training.data import Prepared, as_resolved, fingerprint, prepare
 from treebp.training.development import Development
-from treebp.training.learner import Example
 from treebp.training.loop import train_model
 from treebp.training.progress import Progress
+from treebp.training.stages import choose_shares, stages_of
 
 
 def fit(
@@ -27,12 +24,14 @@ def fit(
     threads: int | None = None,
     progress: Progress | None = None,
     checkpoint: Path | None = None,
+    device: str = "auto",
 ) -> Parser:
     """Train a parser on sentences with heads, and keep the weights that do best on ``dev``.
 
     Without ``dev``, the last tenth of ``train`` (``config.held_out``) is kept back for it. The result depends on
     data and configuration alone, not on the number of threads. With a ``checkpoint`` path training can be
-    interrupted after any epoch and continued by the same call.
+    interrupted after any epoch and continued by the same call. A network is trained on ``device``, by default a GPU if
+    there is one.
 
     To train several parsers on the same data, ``prepare`` these once and pass the result as ``prepared`` instead.
 
@@ -52,24 +51,25 @@ def fit(
         raise ValueError("pruning left no right arc at all: raise prune_heads or lower prune_ratio")
     run = fingerprint(config, *prepared.given)
     projective, single_root = prepared.structure
-    model = new_model(config, prepared.encoding, projective=projective, single_root=single_root)
-    reports = train_model(
-        model,
-        _examples(prepared, whole_trees=config.objective == "cll"),
-        Development(prepared, config, model).score,
-        config,
-        threads=workers,
-        progress=progress,
-        checkpoint=checkpoint,
-        fingerprint=run,
+    labels = prepared.labels
+    model = new_model(
+        config, prepared.encoding, projective=projective, single_root=single_root, labels=len(labels.labels)
     )
+    model.scorer.to(device)
+    if config.scorer == "neural":
+        labels = labels.untrained()
+    stages = list(stages_of(model, prepared, labels, config, workers, progress))
+    reports = train_model(stages, config, progress=progress, checkpoint=checkpoint, fingerprint=run)
+    if config.scorer == "sum":
+        reports.append(choose_shares(model, Development(prepared, labels, config, model)))
+        progress.epoch(reports[-1])
     tagging = prepared.tagging
     return Parser(
         config=as_resolved(config, prepared.structure, reports),
         encoding=prepared.encoding,
         pruner=prepared.pruner,
         model=model,
-        labels=prepared.labels,
+        labels=labels,
         reports=reports,
         pruning=dict(prepared.pruning),
         tagger=tagging.tagger if tagging is not None else None,
@@ -77,16 +77,3 @@ def fit(
         columns=filled(prepared.train, columns_used(config, prepared.encoding)),
         fingerprint=run,
     )
-
-
-def _examples(prepared: Prepared, *, whole_trees: bool) -> list[Example]:
-    """The training sentences. Log-likelihood needs whole trees: all arcs of a legal one, pruned or not."""
-    examples = []
-    for tokens, kept, gold, legal in zip(prepared.tokens, prepared.keep, prepared.gold, prepared.legal, strict=True):
-        heads = legal if whole_trees else gold
-        if whole_trees:
-            kept = kept.copy()
-            kept[heads, np.arange(1, len(heads) + 1)] = True
-        arcs = Arcs.of(kept)
-        examples.append(Example(tokens, arcs, arcs.marked(heads)))
-    return examples

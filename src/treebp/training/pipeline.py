@@ -23,6 +23,7 @@ def fit_pipeline(
     threads: int | None = None,
     progress: Progress | None = None,
     checkpoint: Path | None = None,
+    device: str = "auto",
 ) -> Pipeline:
     """Train what the configuration asks for; by default a tokeniser, and a parser on predicted tags.
 
@@ -34,7 +35,7 @@ def fit_pipeline(
     if config.tokeniser:
         progress.start("tokeniser", 0)
         tokeniser = fit_tokeniser(sentences, seed=config.seed, threads=thread_count(threads))
-    parser = fit(sentences, held_out, config, threads=threads, progress=progress, checkpoint=checkpoint)
+    parser = fit(sentences, held_out, config, threads=threads, progress=progress, checkpoint=checkpoint, device=device)
     return Pipeline(parser, tokeniser)
 
 

@@ -60,6 +60,11 @@ class Part(ABC):
     family: ClassVar[int]
     templates: ClassVar[HashedTemplates]
 
+    @property
+    def words(self) -> int:
+        """How many words it is about."""
+        return len(self.templates.views[0].letters)
+
     @abstractmethod
     def list(self, batch: Batch, projective: bool) -> Tuples:
         """All parts of this kind on the candidate arcs of a batch; impossible ones are left out."""

@@ -1,0 +1,59 @@
+"""Networks on the command line: trained, continued, used, and what is said where PyTorch or a device is missing."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from treebp.data.conll import read_conll, write_conll
+from treebp.data.embedded import embedded_treebank
+
+SETTINGS = [
+    *("weight_bits=14", "pruner_weight_bits=14", "pruner_epochs=1", "pruner_folds=2", "rate=0.05", "epochs=1"),
+    *("encoder_layers=1", "encoder_size=8", "embedding_size=8", "arc_size=8", "part_rank=4", "network_epochs=1"),
+]
+TRAIN = ["train", "train.conllu", "--dev", "dev.conllu", "-o", "model", "--threads", "1", "--scorer", "sum"]
+TRAIN += [option for setting in SETTINGS for option in ("--set", setting)]
+
+
+def treebp(*arguments: str, folder: Path, before: str = "import sys") -> subprocess.CompletedProcess[str]:
+    code = f"{before}; from treebp.cli import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], cwd=folder, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("networks")
+    write_conll(path / "train.conllu", embedded_treebank("train")[:30])
+    write_conll(path / "dev.conllu", embedded_treebank("dev")[:5])
+    return path
+
+
+def test_a_sum_is_trained_and_parses(folder: Path) -> None:
+    done = treebp(*TRAIN, "--device", "cpu", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert "best: sum epoch 1" in done.stdout
+    parsed = treebp("parse", "model", "dev.conllu", "-o", "parsed.conllu", "--device", "cpu", folder=folder)
+    assert parsed.returncode == 0, parsed.stderr
+    assert all(min(sentence.heads) >= 0 for sentence in read_conll(folder / "parsed.conllu"))
+    missing = treebp("parse", "model", "dev.conllu", folder=folder, before="import sys; sys.modules['torch'] = None")
+    assert missing.returncode == 1
+    assert missing.stderr.endswith("a network as scorer needs PyTorch: pip install 'treebp[neural]'\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "options", "message"),
+    [
+        ("import sys; sys.modules['torch'] = None", [], "treebp: a network as scorer needs PyTorch: pip install"),
+        ("import sys", ["--device", "cuda:99"], "treebp: there is no device 'cuda:99' to compute on: "),
+    ],
+)
+def test_what_is_missing_is_told_in_one_line_at_once(folder: Path, before: str, options, message: str) -> None:
+    done = treebp(*TRAIN[:5], "other", *TRAIN[6:], *options, folder=folder, before=before)
+    assert done.returncode == 1
+    assert done.stderr.startswith(message)
+    assert done.stderr.count("\n") == 1
+    assert not list(folder.glob("other*"))
