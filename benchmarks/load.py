@@ -64,40 +64,88 @@ def request(body: bytes, kind: str = "text/plain", path: str = "/parse?output=co
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
-async def answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
-    head = await reader.readuntil(b"\r\n\r\n")
-    length = re.search(rb"content-length: (\d+)", head)
-    return int(head.split()[1]), await reader.readexactly(int(length[1])) if length else b""
+class Client(asyncio.Protocol):
+    """Asks one question after the other on a connection, with little work of its own: it shares the processors."""
+
+    def __init__(self, run: "Run") -> None:
+        self.run, self.received = run, b""
+        self.done = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport
+        self.ask()
+
+    def ask(self) -> None:
+        self.number = next(self.run.numbers, None)
+        if self.number is None:
+            self.transport.close()
+            return
+        self.began = time.perf_counter()
+        self.transport.write(self.run.questions[self.number % len(self.run.questions)])
+
+    def data_received(self, data: bytes) -> None:
+        self.received += data
+        head, found, body = self.received.partition(b"\r\n\r\n")
+        if not found or len(body) < int(head.partition(b"content-length: ")[2].split(b"\r")[0]):
+            return
+        self.run.times.append(time.perf_counter() - self.began)
+        if not head.startswith(b"HTTP/1.1 200"):
+            self.run.errors[head[:12].decode()] += 1
+        elif body != self.run.answers[self.number % len(self.run.answers)]:
+            self.run.errors["another answer"] += 1
+        self.received = b""
+        self.ask()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if self.number is not None:
+            self.run.errors["connection lost"] += 1
+        self.done.set_result(None)
 
 
-async def load(port: int, questions: list[bytes], answers: list[bytes], clients: int, count: int) -> dict[str, Any]:
-    """Keep all clients busy until all questions are answered."""
-    numbers, times, wrong = iter(range(count)), [], Counter[str]()
+class Run:
+    """Many clients that are busy until a number of questions are answered."""
 
-    async def client() -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        for number in numbers:
-            began = time.perf_counter()
-            writer.write(questions[number % len(questions)])
-            status, body = await answer(reader)
-            times.append(time.perf_counter() - began)
-            if status != 200:
-                wrong[f"status {status}"] += 1
-            elif body != answers[number % len(answers)]:
-                wrong["another answer"] += 1
-        writer.close()
+    def __init__(self, questions: list[bytes], answers: list[bytes]) -> None:
+        self.questions, self.answers = questions, answers
+        self.numbers = iter(range(0))
+        self.times: list[float] = []
+        self.errors = Counter[str]()
 
-    began = time.perf_counter()
-    await asyncio.gather(*(client() for _ in range(clients)))
-    took = time.perf_counter() - began
-    milliseconds = np.percentile(times, [50, 99]) * 1000
+    async def __call__(self, port: int, clients: int, count: int) -> float:
+        """Questions a second."""
+        self.numbers = iter(range(count))
+        loop, began = asyncio.get_running_loop(), time.perf_counter()
+        opened = [await loop.create_connection(lambda: Client(self), "127.0.0.1", port) for _ in range(clients)]
+        await asyncio.gather(*(client.done for _, client in opened))
+        return count / (time.perf_counter() - began)
+
+
+def measured_load(texts: list[str], questions: list[bytes], answers: list[bytes], given: Any) -> dict[str, Any]:
+    """Rounds of questions, each between two runs of `treebp parse`: a machine's speed may change meanwhile."""
+    run, warm = Run(questions, answers), Run(questions, answers)
+    count = given.requests // given.rounds
+    rates, ratios = [], []
+    with server("--token", TOKEN) as (port, pid):
+        asyncio.run(warm(port, given.clients, 500))
+        cpu, parse = 0.0, [parse_rate(texts, count)]
+        for _ in range(given.rounds):
+            before = seconds_of(pid)
+            rates.append(asyncio.run(run(port, given.clients, count)))
+            cpu += seconds_of(pid) - before
+            parse.append(parse_rate(texts, count))
+            ratios.append(rates[-1] / (sum(parse[-2:]) / 2))
+    milliseconds = np.percentile(run.times, [50, 99]) * 1000
     return {
-        "requests": len(times),
-        "clients": clients,
-        "errors": dict(wrong),
-        "requests_per_second": round(count / took, 1),
+        "requests": len(run.times),
+        "clients": given.clients,
+        "errors": dict(run.errors),
+        "requests_per_second": round(float(np.median(rates)), 1),
         "median_ms": round(float(milliseconds[0]), 2),
         "p99_ms": round(float(milliseconds[1]), 2),
+        "server_cpu_ms_per_request": round(1000 * cpu / len(run.times), 3),
+        "parse_sentences_per_second": [round(rate, 1) for rate in parse],
+        "of_parse": [round(ratio, 3) for ratio in ratios],
+        "median_of_parse": round(float(np.median(ratios)), 3),
     }
 
 
@@ -166,24 +214,41 @@ def timed(command: list[str]) -> float:
     return time.perf_counter() - began
 
 
-def parse_rates(texts: list[str], count: int) -> dict[str, float]:
+def parse_rate(texts: list[str], count: int) -> float:
     """Sentences a second of `treebp parse`, with what it takes to start left out."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "texts.txt"
         source.write_text("\n\n".join((texts * (count // len(texts) + 1))[:count]))
-        done = subprocess.run(
-            [*TREEBP, "parse", "en", str(source), "-o", f"{folder}/out.conllu"],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        words = re.search(r"([\d,]+) sentences, ([\d,]+) words, ([\d,]+) words/s", done.stderr)
-        assert words
-        sentences, all_words, rate = (float(one.replace(",", "")) for one in words.groups())
+        command = [*TREEBP, "parse", "en", str(source), "-o", f"{folder}/out.conllu"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = re.search(r"([\d,]+) sentences, ([\d,]+) words, ([\d,]+) words/s", done.stderr)
+    assert found
+    sentences, words, rate = (float(one.replace(",", "")) for one in found.groups())
+    return rate * sentences / words
+
+
+def measured_attack(questions: list[bytes], answers: list[bytes], given: Any) -> dict[str, Any]:
+    good = Run(questions, answers)
+    with server("--token", TOKEN, "--max-seconds", str(SLOW_SECONDS)) as (port, pid):
+        asyncio.run(attacked(port, min(1000, given.attacks), given.clients))
+        before = megabytes_of(pid)
+        outcomes = asyncio.run(attacked(port, given.attacks, given.clients))
+        after = megabytes_of(pid)
+        asyncio.run(good(port, 1, 100))
+    bad = {
+        f"{name}: {outcome}": times
+        for name, own in outcomes.items()
+        for outcome, times in own.items()
+        if outcome != "closed" and not outcome.startswith("4")
+    }
     return {
-        "sentences": sentences,
-        "words_per_second": rate,
-        "sentences_per_second": round(rate * sentences / all_words, 1),
+        "requests": given.attacks,
+        "outcomes": outcomes,
+        "neither_4xx_nor_closed": bad,
+        "megabytes_before": round(before, 1),
+        "megabytes_after": round(after, 1),
+        "good_requests_after": len(good.times),
+        "errors": dict(good.errors),
     }
 
 
@@ -209,51 +274,25 @@ def main() -> None:
     options.add_argument("--requests", type=int, default=30_000)
     options.add_argument("--clients", type=int, default=64)
     options.add_argument("--attacks", type=int, default=10_000)
-    options.add_argument("--no-ray", action="store_true")
+    options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--only", choices=["load", "attack", "ray"], help="one part; the others' results stay")
     given = options.parse_args()
 
     nlp = treebp.load("en")
     texts = [line for line in given.texts.read_text(encoding="utf-8").splitlines() if len(nlp(line)) == 1]
     answers = [nlp(text).to_conllu().encode() for text in texts]
     questions = [request(text.encode()) for text in texts]
-    result: dict[str, Any] = {"machine": machine_facts(), "sentences": len(texts)}
-    result["parse"] = parse_rates(texts, given.requests)
-    with server("--token", TOKEN) as (port, pid):
-        asyncio.run(load(port, questions, answers, given.clients, 500))
-        before = seconds_of(pid)
-        result["load"] = asyncio.run(load(port, questions, answers, given.clients, given.requests))
-        result["load"]["server_cpu_ms_per_request"] = round(1000 * (seconds_of(pid) - before) / given.requests, 3)
-    result["load"]["of_parse"] = round(
-        result["load"]["requests_per_second"] / result["parse"]["sentences_per_second"], 3
-    )
-    print(json.dumps(result, indent=1))
-
-    with server("--token", TOKEN, "--max-seconds", str(SLOW_SECONDS)) as (port, pid):
-        asyncio.run(attacked(port, min(1000, given.attacks), given.clients))
-        before = megabytes_of(pid)
-        outcomes = asyncio.run(attacked(port, given.attacks, given.clients))
-        after = megabytes_of(pid)
-        good = asyncio.run(load(port, questions, answers, 1, 100))
-    bad = {
-        f"{name}: {outcome}": times
-        for name, own in outcomes.items()
-        for outcome, times in own.items()
-        if outcome != "closed" and not outcome.startswith("4")
+    parts = {
+        "load": lambda: measured_load(texts, questions, answers, given),
+        "attack": lambda: measured_attack(questions, answers, given),
+        "ray": lambda: ray_seconds(texts, files=8, copies=2),
     }
-    result["attack"] = {
-        "requests": given.attacks,
-        "outcomes": outcomes,
-        "neither_4xx_nor_closed": bad,
-        "megabytes_before": round(before, 1),
-        "megabytes_after": round(after, 1),
-        "good_requests_after": good["requests"],
-        "errors_after": good["errors"],
-    }
-    if not given.no_ray:
-        result["ray"] = ray_seconds(texts, files=8, copies=2)
-    given.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(result, indent=1))
-    if bad or result["load"]["errors"] or good["errors"]:
+    result = json.loads(given.output.read_text(encoding="utf-8")) if given.only and given.output.exists() else {}
+    for name in [given.only] if given.only else parts:
+        result[name] = parts[name]() | {"sentences": len(texts), "machine": machine_facts()}
+        given.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        print(json.dumps(result[name], indent=1))
+    if any(own.get("errors") or own.get("neither_4xx_nor_closed") for own in result.values()):
         sys.exit("something went wrong: see above")
 
 

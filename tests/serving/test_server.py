@@ -10,7 +10,7 @@ import socket
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -102,6 +102,16 @@ def test_many_clients_are_answered_together_and_each_with_its_own(server: Server
     assert float(metrics["treebp_batch_sentences_count"]) < float(metrics["treebp_batch_sentences_sum"])
     assert float(metrics["treebp_words_total"]) > 500
     assert float(metrics["treebp_in_flight"]) == 0
+
+
+def test_a_long_text_that_nobody_fetches_does_not_hold_up_others(server: Server) -> None:
+    with closing(server.connection()) as patient:
+        text = "She saw a bird, and the dog sleeps. " * 2_500
+        patient.request("POST", "/parse", text, {"Content-Type": "text/plain"})
+        assert server.parse(text="Trees grow.").status == 200
+        assert b"treebp_in_flight 1.0" in server.ask("GET", "/metrics").content  # it is still being answered
+        with patient.getresponse() as response:
+            assert len(json.loads(response.read())["sentences"]) == 2_500
 
 
 BAD = [
