@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 # What is tested besides the core; `make test EXTRAS=` leaves heavy packages out and skips their tests.
-EXTRAS ?= torch
+EXTRAS ?= torch serve spacy
 comma := ,
+space := $(subst ,, )
 
 .PHONY: demo test bounds english
 
@@ -32,5 +33,6 @@ english: .venv/installed
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[dev$(addprefix $(comma),$(EXTRAS))]" $(addsuffix ==2.13.0,$(filter torch,$(EXTRAS)))
+	$(BIN)/python -m pip install --quiet --editable ".[$(subst $(space),$(comma),$(strip dev $(EXTRAS)))]" \
+	    $(addsuffix ==2.13.0,$(filter torch,$(EXTRAS)))
 	touch $@

@@ -6,18 +6,18 @@ import sys
 import pytest
 
 
-def test_torch_is_there_to_be_tested():
-    pytest.importorskip(
-        "torch", reason="the extra treebp[torch] is not installed, which tests/tensors and tests/cuda need"
-    )
-
-
 @pytest.mark.parametrize(
     ("package", "extra", "tests"),
-    [("ray", "ray", "tests/clusters"), ("uvicorn", "serve", "tests/serving"), ("spacy", "spacy", "tests/spacy_pipes")],
+    [
+        ("torch", "torch", "tests/tensors, tests/cuda and tests/neural"),
+        ("transformers", "transformers", "tests/neural/test_pretrained.py"),
+        ("ray", "ray", "tests/clusters"),
+        ("uvicorn", "serve", "tests/serving"),
+        ("spacy", "spacy", "tests/spacy_pipes"),
+    ],
 )
-def test_other_packages_are_there_to_be_tested(package, extra, tests):
-    pytest.importorskip(package, reason=f"the extra treebp[{extra}] is not installed, which {tests} needs")
+def test_packages_are_there_to_be_tested(package, extra, tests):
+    pytest.importorskip(package, reason=f"the extra treebp[{extra}] is not installed, which {tests} need")
 
 
 def test_without_the_server_the_error_says_what_to_install(tmp_path):
@@ -32,10 +32,3 @@ def test_without_torch_the_error_says_what_to_install():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.endswith("ImportError: treebp.torch needs PyTorch: pip install 'treebp[torch]'\n")
-
-
-def test_transformers_are_there_to_be_tested():
-    pytest.importorskip(
-        "transformers",
-        reason="the extra treebp[transformers] is not installed, which tests/neural/test_pretrained.py needs",
-    )

@@ -245,7 +245,7 @@ def test_no_modules_import_each_other_in_a_circle():
 
 def test_every_module_is_reached_from_a_command_or_a_public_name():
     reached = set()
-    waiting = ["treebp.__main__", *(name for name in TREES if name.startswith("treebp.cli"))]
+    waiting = ["treebp.__main__", "treebp.spacy", *(name for name in TREES if name.startswith("treebp.cli"))]
     waiting += [f"treebp.{home}" for home in treebp._HOMES]
     while waiting:
         name = waiting.pop()

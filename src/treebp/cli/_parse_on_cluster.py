@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from treebp.cli._errors import complain
+from treebp.cli._parse_run import Options, Run, targets_of
 from treebp.models import find_model
 
 if TYPE_CHECKING:
-    from treebp.cli.parse import Options
     from treebp.pipeline import Pipeline
 
 _RECORD = "treebp-parse.json"  # in the output's folder: how its files were parsed
@@ -39,11 +39,8 @@ class Report(NamedTuple):
     warnings: list[str]
 
 
-def parse_on_cluster(
-    model: Path, sources: list[str], output: str, options: "Options", address: str, force: bool
-) -> None:
+def parse_on_cluster(model: Path, sources: list[str], output: str, options: Options, address: str, force: bool) -> None:
     """Parse each file to one of its name in a folder; those that are there already are done."""
-    from treebp.cli.parse import targets_of
     from treebp.clusters.cluster import run_on_cluster
 
     fsspec = _fsspec()
@@ -98,7 +95,7 @@ def _full_name(system: Any, path: str) -> str:
     return str(system.unstrip_protocol(path)).removeprefix("file://")
 
 
-def _check_record(system: Any, folder: str, model: Path, options: "Options", *, force: bool) -> None:
+def _check_record(system: Any, folder: str, model: Path, options: Options, *, force: bool) -> None:
     """Write how the folder's files are parsed; ValueError if some were parsed otherwise, which cannot be told later."""
     how = {key: value for key, value in asdict(options).items() if key != "threads"}
     digest = sha256(find_model(model).read_bytes()).hexdigest()
@@ -112,7 +109,7 @@ def _check_record(system: Any, folder: str, model: Path, options: "Options", *, 
 class ShardParser:
     """A worker: reads the model once, then parses files."""
 
-    def __init__(self, model: str, options: "Options") -> None:
+    def __init__(self, model: str, options: Options) -> None:
         from treebp.pipeline import load
 
         self._pipeline = load(model)
@@ -120,7 +117,6 @@ class ShardParser:
 
     def __call__(self, shard: Shard) -> Report:
         """Parse a file; the other one appears when it is complete."""
-        from treebp.cli.parse import Run
         from treebp.data.conll import write_conll
 
         fsspec = _fsspec()
@@ -145,7 +141,7 @@ class ShardParser:
 
 
 def _parse_table(
-    pipeline: "Pipeline", options: "Options", source: str, target: str, advance: Callable[[Any], None]
+    pipeline: "Pipeline", options: Options, source: str, target: str, advance: Callable[[Any], None]
 ) -> int:
     """Parse the column "text" of a Parquet file, add the trees as a column "conllu", and count the sentences."""
     from itertools import islice
