@@ -144,7 +144,10 @@ def homes(*words):
         ),
         (
             ("likelihood",),
-            {"treebp.objectives.losses": {"log_likelihood"}, "treebp.training.circuit": {"likelihood"}},
+            {
+                "treebp.objectives.losses": {"log_likelihood"},
+                "treebp.training.circuit": {"likelihood", "head_likelihood"},
+            },
         ),
         (("recall",), {"treebp.objectives.losses": {"expected_recall"}}),
         (
@@ -164,6 +167,7 @@ def test_objectives_decoders_and_propagation_have_one_home(words, expected):
         "l2",
         "annealed_risk",
         "likelihood",
+        "head_likelihood",
     ],
 )
 def test_the_parsers_objectives_compute_nothing_themselves(objective):

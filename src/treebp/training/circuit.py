@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treebp._types import BoolArray, FloatArray, IntArray
-from treebp.objectives.losses import annealed_risk_of_arcs, cost_of_score, l2_of_arcs
+from treebp.objectives.losses import annealed_risk_of_arcs, cost_of_score, l2_of_arcs, log_loss_of_arcs
 from treebp.parsing.arcs import Batch
 from treebp.parsing.model import Circuit, TreeModel
 
 Adjoints = Mapping[str, FloatArray]
-_SMALLEST = 1e-9  # belief whose logarithm is taken
 
 
 class Gold(NamedTuple):
@@ -92,11 +91,8 @@ def annealed_risk(circuit: Circuit, gold: Gold, temperature: float) -> tuple[flo
 
 def head_likelihood(circuit: Circuit, gold: Gold, temperature: float) -> tuple[float, Adjoints]:
     """Negative log of the belief in each right arc: where a belief is all but zero, L2 has no gradient, this has."""
-    right = np.flatnonzero(gold.arcs)
-    beliefs = np.maximum(circuit.inferred.beliefs[right], _SMALLEST)
-    adjoint = np.zeros(len(gold.arcs))
-    adjoint[right] = -1.0 / beliefs
-    return -float(np.log(beliefs).sum()), circuit.inferred.backprop(adjoint)
+    value, adjoint = log_loss_of_arcs(circuit.inferred.beliefs, gold.arcs)
+    return value, circuit.inferred.backprop(adjoint)
 
 
 OBJECTIVES: dict[str, Objective] = {"cll": likelihood, "l2": l2, "ar": annealed_risk, "heads": head_likelihood}
