@@ -251,3 +251,16 @@ def test_scores_are_copied() -> None:
     trees = DependencyTrees(scores, projective=True, single_root=True)
     scores[:] = np.nan
     assert np.exp(trees.log_partition) == pytest.approx(2)
+
+
+def test_derivatives_of_cold_spanning_trees_keep_their_digits() -> None:
+    scores = np.random.default_rng(217011).uniform(-30, 30, (5, 5))
+    direction = np.random.default_rng(0).normal(size=(5, 5))
+    arcs = indicators(all_trees(4, projective=False, single_root=False))
+    log_weights = (arcs * scores).sum(axis=(1, 2))
+    p = np.exp(log_weights - log_weights.max())
+    p /= p.sum()
+    values = (arcs * direction).sum(axis=(1, 2))
+    expected = np.tensordot(p * (values - p @ values), arcs, 1)
+    found = DependencyTrees(scores, projective=False, single_root=False).backward(direction)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11)

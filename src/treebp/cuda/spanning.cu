@@ -21,8 +21,9 @@ __device__ void in_real(const DenseTrees& trees, double* place) {
         double log_z = sweep<A>(weights, size, trees.single_root, matrix, other);
         refused = log_z != log_z || !nothing_lost<A>(log_z, weights, size, infinity());
         if (!refused) {
-            double tolerance = trees.direction ? 1e-12 : 1e-11;  // derivatives square the condition
-            refused = !(spanning_gains<A>(weights, size, trees.single_root, matrix, gains).absolute < tolerance);
+            double error = spanning_gains<A>(weights, size, trees.single_root, matrix, gains).absolute;
+            // Derivatives square the condition: see treebp/kernels/nonprojective.py.
+            refused = !(trees.direction ? error * error < 2e-11 * size * 2.3e-16 : error < 1e-11);
             log_partition += log_z;
         }
     }

@@ -12,8 +12,9 @@ from treebp.kernels.arc_weights import arc_weights, marginals_from_logs, nothing
 from treebp.kernels.log_matrix_tree import log_gains
 from treebp.kernels.walks import walk_sums
 
-# Largest error of a marginal for which the subtracting formula is good enough; derivatives square its condition.
-_TOLERANCE, _TOLERANCE_DERIVATIVE = 1e-11, 1e-12
+# Largest errors for which the subtracting formula is good enough: of a marginal, and of its derivative.
+_TOLERANCE, _TOLERANCE_DERIVATIVE = 1e-11, 2e-11
+_ROUNDING = 2.3e-16
 
 
 class Swept(NamedTuple):
@@ -108,7 +109,8 @@ def product(
     for b in range(len(lengths)):
         size = lengths[b] + 1
         weights, matrix = swept.weights[b], swept.matrices[b]
-        if swept.errors[b] < _TOLERANCE_DERIVATIVE:
+        # The error of a marginal is a condition times the rounding of `size` numbers; a derivative squares the former.
+        if swept.errors[b] ** 2 < _TOLERANCE_DERIVATIVE * size * _ROUNDING:
             matrix_tree.gains(weights, size, single_root, matrix, gains)
             for head in range(size):
                 for modifier in range(size):
