@@ -1,13 +1,14 @@
 """Encoders: from the vectors of words to vectors of words in their sentence."""
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence, pad_sequence
+from torch.nn.utils.rnn import PackedSequence
 
+from treebp._types import IntArray
 from treebp.neural.inputs import Words
 
 _HEADS = 8
@@ -21,20 +22,19 @@ class BiLSTM(nn.Module):
         self.size = 2 * size
         self._dropout = dropout
         self.layers = nn.ModuleList(
-            nn.LSTM(inputs if layer == 0 else 2 * size, size, batch_first=True, bidirectional=True)
-            for layer in range(layers)
+            nn.LSTM(inputs if layer == 0 else 2 * size, size, bidirectional=True) for layer in range(layers)
         )
 
     def forward(self, rows: Tensor, words: Words) -> Tensor:
         """(rows, inputs) to (rows, `size`)."""
-        sizes = words.sizes.tolist()
-        states = pad_sequence(rows.split(sizes), batch_first=True)
-        lengths = torch.tensor(sizes)
+        order, counts = _side_by_side(words.sizes)
+        sentences = np.repeat(np.arange(len(words.sizes)), words.sizes)[order]
+        states = rows[torch.from_numpy(order).to(rows.device)]
         for layer in self.layers:
-            packed = pack_padded_sequence(_dropped(states, self._dropout, self), lengths, True, enforce_sorted=False)
-            found: PackedSequence = layer(packed)[0]
-            states = pad_packed_sequence(found, batch_first=True)[0]
-        return _unpadded(_dropped(states, self._dropout, self), sizes)
+            packed = PackedSequence(_dropped(states, sentences, self._dropout, self), torch.from_numpy(counts))
+            states = layer(packed)[0].data
+        states = _dropped(states, sentences, self._dropout, self)
+        return states[torch.from_numpy(np.argsort(order)).to(rows.device)]
 
 
 class Transformer(nn.Module):
@@ -52,13 +52,14 @@ class Transformer(nn.Module):
 
     def forward(self, rows: Tensor, words: Words) -> Tensor:
         """(rows, inputs) to (rows, `size`)."""
-        sizes = words.sizes.tolist()
-        states = pad_sequence(self.project(rows).split(sizes), batch_first=True)
-        length = states.shape[1]
-        padding = torch.arange(length)[None] >= torch.tensor(sizes)[:, None]
-        states = states + _positions(length, self.size).to(states)
-        found = self.layers(_dropped(states, self._dropout, self), src_key_padding_mask=padding.to(states.device))
-        return _unpadded(found, sizes)
+        sizes, length = words.sizes, int(words.sizes.max())
+        sentences = np.repeat(np.arange(len(sizes)), sizes)
+        places = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        states = _dropped(self.project(rows), sentences, self._dropout, self)
+        states = states + _positions(length, self.size).to(states)[places]
+        there = torch.from_numpy(np.arange(length) < sizes[:, None]).to(rows.device)
+        padded = states.new_zeros(len(sizes), length, self.size).masked_scatter(there[:, :, None], states)
+        return self.layers(padded, src_key_padding_mask=~there)[there]
 
 
 ENCODERS: dict[str, Any] = {"bilstm": BiLSTM, "transformer": Transformer}
@@ -73,16 +74,23 @@ def new_encoder(name: str, inputs: int, layers: int, size: int, dropout: float, 
     return Pretrained.named(inputs, name) if description is None else Pretrained(inputs, description)
 
 
-def _dropped(states: Tensor, share: float, module: nn.Module) -> Tensor:
-    """The states of (sentences, words, size) with values dropped, the same ones at all words of a sentence."""
+def _side_by_side(sizes: IntArray) -> tuple[IntArray, IntArray]:
+    """The rows of sentences as an LSTM reads them, all first words first; and how many k-th words there are.
+
+    The longest sentences come first, so that those that go on are always the first ones.
+    """
+    first = np.cumsum(sizes) - sizes
+    longest = np.argsort(-sizes, kind="stable")
+    goes_on = np.arange(sizes.max())[:, None] < sizes[longest]
+    return (np.arange(sizes.max())[:, None] + first[longest])[goes_on], goes_on.sum(axis=1)
+
+
+def _dropped(rows: Tensor, sentences: IntArray, share: float, module: nn.Module) -> Tensor:
+    """The rows of these sentences with values dropped, the same ones in all rows of a sentence."""
     if not (module.training and share):
-        return states
-    kept = states.new_empty(states.shape[0], 1, states.shape[2]).bernoulli_(1.0 - share)
-    return states * (kept / (1.0 - share))
-
-
-def _unpadded(states: Tensor, sizes: Sequence[int]) -> Tensor:
-    return torch.cat([sentence[:size] for sentence, size in zip(states, sizes, strict=True)])
+        return rows
+    kept = rows.new_empty(int(sentences.max()) + 1, rows.shape[1]).bernoulli_(1.0 - share) / (1.0 - share)
+    return rows * kept[torch.from_numpy(sentences).to(rows.device)]
 
 
 def _positions(length: int, size: int) -> Tensor:
