@@ -77,10 +77,9 @@ class Network(nn.Module):
         )
         self.part_scores = nn.ParameterDict({name: nn.Parameter(torch.zeros(shape.rank)) for name in parts})
         self.label_words = nn.ModuleList([projection(shape.labels), projection(shape.labels)])
-        self.label_scores = nn.Bilinear(shape.labels, shape.labels, labels)
-        self.label_heads = nn.Linear(shape.labels, labels, bias=False)
+        self.label_pairs = nn.Parameter(torch.zeros(shape.labels, labels * shape.labels))
+        self.label_heads = nn.Linear(shape.labels, labels)
         self.label_modifiers = nn.Linear(shape.labels, labels, bias=False)
-        nn.init.zeros_(self.label_scores.weight)
 
     @property
     def device(self) -> Any:
@@ -128,7 +127,8 @@ class Network(nn.Module):
         of_heads, of_modifiers = (
             words[rows] for words, rows in zip((of_heads, of_modifiers), self._on_device(heads, modifiers), strict=True)
         )
-        both = self.label_scores(of_heads, of_modifiers)
+        wanted = (of_heads @ self.label_pairs).unflatten(1, (-1, of_modifiers.shape[1]))
+        both = (wanted @ of_modifiers[:, :, None]).squeeze(2)
         return both + self.label_heads(of_heads) + self.label_modifiers(of_modifiers)
 
     def _on_device(self, *arrays: IntArray) -> list[Tensor]:
