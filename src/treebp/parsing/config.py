@@ -126,9 +126,9 @@ class Config:
     """The share of inputs that are hidden in training."""
     bf16: bool = False
     """Whether the encoder computes in bfloat16; only on GPUs."""
-    network_objective: NetworkObjective = "heads"
-    """What a network's training minimises: negative log-beliefs of right heads, or as above, or one after the other."""
-    network_epochs: int = 40
+    network_objective: NetworkObjective = "l2"
+    """What a network's training minimises: as above, or negative log-beliefs of right heads, or one after the other."""
+    network_epochs: int = 24
     """Passes over the training data for a network, for each objective in turn."""
     network_rate: float = 2e-3
     """AdamW's learning rate at its highest: it rises from zero and falls to zero again."""
@@ -138,7 +138,7 @@ class Config:
     """The share of all steps in which it rises."""
     network_decay: float = 0.01
     """AdamW's weight decay."""
-    network_batch: int = 3000
+    network_batch: int = 1000
     """Words per update of a network."""
     network_clip: float = 5.0
     """Gradients that are longer are shortened to this length."""
