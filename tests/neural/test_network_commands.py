@@ -4,10 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from treebp.data.conll import read_conll, write_conll
 from treebp.data.embedded import embedded_treebank
+from treebp.features.model_file import read_tensors
+from treebp.parsing.parser import KIND
 
 SETTINGS = [
     *("weight_bits=14", "pruner_weight_bits=14", "pruner_epochs=1", "pruner_folds=2", "rate=0.05", "epochs=1"),
@@ -57,3 +60,19 @@ def test_what_is_missing_is_told_in_one_line_at_once(folder: Path, before: str, 
     assert done.stderr.startswith(message)
     assert done.stderr.count("\n") == 1
     assert not list(folder.glob("other*"))
+
+
+def test_two_processes_share_the_batches_of_one_training(folder: Path) -> None:
+    exact = ["--set", "dropout=0", "--set", "hidden=0", "--set", "network_epochs=2", "--scorer", "neural"]
+    command = [*TRAIN[:4], "-o", "alone.model", *TRAIN[6:], *exact, "--device", "cpu"]
+    alone = treebp(*command, folder=folder)
+    assert alone.returncode == 0, alone.stderr
+    command[5] = "shared.model"
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "treebp"]
+    shared = subprocess.run([*launcher, *command], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    assert shared.returncode == 0, shared.stderr
+    assert shared.stdout.count("best: ") == 1
+    (_, one), (_, two) = (read_tensors(folder / name, KIND) for name in ("alone.model", "shared.model"))
+    assert one.keys() == two.keys()
+    for name, array in one.items():
+        assert np.allclose(array, two[name], atol=2e-4), name

@@ -1,8 +1,11 @@
 """``treebp train``: a parser from a treebank."""
 
 import glob
+import os
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from treebp.parsing.config import Config
     from treebp.parsing.parser import Parser
     from treebp.training.lightening import Lightened
+
+_LAUNCHED = "TORCHELASTIC_RUN_ID"  # in the environment of processes that PyTorch's launcher has started
 
 
 def train(
@@ -68,6 +73,11 @@ def train(
 
     Example: treebp train train.conllu --dev dev.conllu -o en.model --objective l2 --iterations 4
     """
+    if _LAUNCHED in os.environ and os.environ["RANK"] != "0":
+        from treebp.training.workers import assist
+
+        assist(device, threads or 1)
+        return
     checkpoint, log, resolved = (Path(f"{output}.{what}") for what in ("checkpoint", "log.jsonl", "config.toml"))
     outputs = [output, checkpoint, log, resolved]
     if checkpoint.exists() and not (resume or force):
@@ -113,7 +123,7 @@ def train(
     sentences = list(read_conll(source, encoding=encoding, require_heads=True))
     development = list(read_conll(dev, encoding=encoding, require_heads=True)) if dev else None
     console = new_console(stderr=json)
-    with sole_writer(log):
+    with sole_writer(log), _others_dismissed():
         # Another run may have ended meanwhile.
         check_files(outputs=[output, checkpoint, resolved], force=force or resume)
         if not resume:
@@ -161,6 +171,18 @@ def train(
         last_words.clear()
         write_text(resolved, trained.parser.config.to_toml())
     _summarise(console, light, raw, output, dev, chosen=run.tree == "auto")
+
+
+@contextmanager
+def _others_dismissed() -> Iterator[None]:
+    """At the end, let the processes go that were launched beside this one."""
+    try:
+        yield
+    finally:
+        if _LAUNCHED in os.environ:
+            from treebp.training.workers import dismiss
+
+            dismiss()
 
 
 def _configuration(path: Path | None, settings: list[str]) -> "Config":

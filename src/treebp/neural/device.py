@@ -1,12 +1,17 @@
 """Where a network computes."""
 
+import os
+
 import torch
 
 
 def find_device(name: str) -> str:
-    """A device that is there: the one of this name or, for "auto", a GPU if there is one. Raises ValueError if not."""
+    """A device that is there: the one of this name or, for "auto", a GPU if there is one. Raises ValueError if not.
+
+    Of several processes on a machine that PyTorch's launcher has started, each has a GPU of its own.
+    """
     if name == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
+        return f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if torch.cuda.is_available() else "cpu"
     try:
         torch.zeros(1, device=name)
     except (RuntimeError, AssertionError) as error:

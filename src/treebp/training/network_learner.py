@@ -1,18 +1,17 @@
 """Passes of a network over training sentences."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-import torch
 
 from treebp._types import AnyArray, IntArray
 from treebp.neural.optimiser import AdamW
+from treebp.neural.repeatable import repeatable
 from treebp.parsing.config import Config
 from treebp.parsing.model import TreeModel
 from treebp.parsing.neural_scorer import NeuralScorer
-from treebp.training.circuit import loss_and_gradient
 from treebp.training.learner import Example, together
+from treebp.training.workers import Task, Workers
 
 _JITTER = 0.2  # sentences in a batch have about the same length: so much more or less
 
@@ -23,7 +22,7 @@ class NetworkLearner:
     def __init__(self, model: TreeModel, config: Config, rate: float, words: int, threads: int) -> None:
         assert isinstance(model.scorer, NeuralScorer)
         self.model, self.config, self._network = model, config, model.scorer.network
-        self.peak, self._threads = rate, threads
+        self.peak, self._threads, self._workers = rate, threads, Workers(model)
         self.optimiser = AdamW(
             self._network,
             rate,
@@ -52,20 +51,25 @@ class NetworkLearner:
         """See ``treebp.training.learner.AnyLearner``; what is random follows from the seed, so that runs repeat."""
         rng = np.random.default_rng(seed)
         batches = _batches([len(example.tokens) - 3 for example in examples], self.config.network_batch, rng)
+        noise = int(rng.integers(2**63))
         total = 0.0
         self._network.train()
         try:
-            with _repeatable(int(rng.integers(2**63)), self._network.device, self._threads):
+            with repeatable(noise, self._network.device, self._threads):
                 for number, chosen in enumerate(batches):
                     warm, cold = temperatures
-                    batch = together([examples[k] for k in chosen])
                     temperature = warm + (cold - warm) * number / len(batches)
-                    value, _ = loss_and_gradient(self.model, batch, objective, temperature)
+                    shares = [chosen[k :: self._workers.count] for k in range(self._workers.count)]
+                    parts = [together([examples[k] for k in share]) if len(share) else None for share in shares]
+                    value = self._workers.loss_and_gradient(
+                        Task(parts, objective, temperature, None if number else noise)
+                    )
                     if not np.isfinite(value):
                         raise ValueError(f"training with network_rate {self.peak:g} has diverged; set a lower one")
                     total += value
-                    self.optimiser.step(batch.batch.words)
-                    advance(batch.batch.words)
+                    words = sum(part.batch.words for part in parts if part is not None)
+                    self.optimiser.step(words)
+                    advance(words)
         finally:
             self._network.eval()
         return total / len(examples)
@@ -85,23 +89,3 @@ def _batches(lengths: Sequence[int], words: int, rng: np.random.Generator) -> li
     before = np.cumsum([0, *(lengths[k] for k in order[:-1])])
     batches = np.split(order, 1 + np.flatnonzero(np.diff(before // words)))
     return [batches[k] for k in rng.permutation(len(batches))]
-
-
-@contextmanager
-def _repeatable(seed: int, device: torch.device, threads: int) -> Iterator[None]:
-    """What PyTorch computes inside, on some threads, depends on the seed alone; outside all is as it was."""
-    usual = torch.get_num_threads()
-    devices = [device] if device.type == "cuda" else []
-    before = torch.are_deterministic_algorithms_enabled()
-    filling = torch.utils.deterministic.fill_uninitialized_memory
-    with torch.random.fork_rng(devices):
-        torch.manual_seed(seed)
-        torch.set_num_threads(threads)
-        torch.use_deterministic_algorithms(True)
-        torch.utils.deterministic.fill_uninitialized_memory = False  # nothing here reads such memory
-        try:
-            yield
-        finally:
-            torch.use_deterministic_algorithms(before)
-            torch.utils.deterministic.fill_uninitialized_memory = filling
-            torch.set_num_threads(usual)
