@@ -88,7 +88,8 @@ class Bench:
         elif outcome.status not in allowed:
             verdict.wrong = f"status {outcome.status}: {said[-500:]}"
         elif outcome.status == 1 and not outcome.err.strip() and "file_size" not in options:  # that file counts too
-            verdict.wrong = "status 1 without a message"
+            if "--json" not in arguments or b'"level": "error"' not in outcome.out:  # findings are the answer then
+                verdict.wrong = "status 1 without a message"
         return outcome
 
     def clean(self, verdict: Verdict, before: dict[str, Any], new: set[str], *, killed: bool = False) -> None:
