@@ -10,13 +10,15 @@ from small_network import NETWORK
 from treebp.data.embedded import embedded_treebank
 from treebp.features.encoding import Encoding
 from treebp.neural import network as network_module
-from treebp.parsing.arcs import Arcs, Batch
+from treebp.parsing.arcs import Arcs, Batch, split
 from treebp.parsing.inference import Inference
 from treebp.parsing.model import TreeModel
 from treebp.parsing.neural_scorer import NeuralScorer, SumScorer
 from treebp.parsing.parts import PARTS
 from treebp.parsing.scorer import HashedScorer
 from treebp.training.circuit import Examples, label_loss, loss_and_gradient
+from treebp.training.learner import Example
+from treebp.training.threads import loss_and_gradient_on_threads
 
 SENTENCES = [sentence for sentence in embedded_treebank("train")[:60] if 4 <= len(sentence) <= 7][:3]
 ENCODING = Encoding.of(embedded_treebank("train")[:60])
@@ -51,6 +53,28 @@ def examples_of(sentences=SENTENCES, *, labels=True):
     gold = np.concatenate([own.marked(tree) for own, tree in zip(arcs, heads, strict=True)])
     flat = np.concatenate(heads)
     return Examples(batch, gold, *((flat, rng.integers(LABELS, size=len(flat))) if labels else ()))
+
+
+@pytest.mark.parametrize("objective", ["heads", "cll"])
+def test_gradients_are_the_same_on_any_number_of_threads(objective):
+    model = TreeModel(new_scorer(PARTS), projective=False, single_root=True, inference=Inference(iterations=2))
+    model.scorer.network.train()
+    batch, gold, heads, labels = examples_of()
+    sentences = zip(
+        batch, batch.split(gold), split(heads, batch.sizes - 1), split(labels, batch.sizes - 1), strict=True
+    )
+    examples = [
+        Example(tokens, arcs, right, sentence.forms, tree, names)
+        for sentence, ((tokens, arcs), right, tree, names) in zip(SENTENCES, sentences, strict=True)
+    ]
+    found = []
+    for threads in (1, 2, 5):
+        model.scorer.network.zero_grad()
+        value = loss_and_gradient_on_threads(model, examples, objective, 1.0, threads)
+        found.append((value, [parameter.grad.clone() for parameter in model.scorer.network.parameters()]))
+    for value, gradients in found:
+        assert value == pytest.approx(found[0][0])
+        assert all(map(torch.equal, gradients, found[0][1]))
 
 
 @pytest.mark.parametrize("objective", ["heads", "l2"])

@@ -57,11 +57,14 @@ class TreeModel:
 
     def __call__(self, batch: Batch, *, gradient: bool = False) -> Circuit:
         """From words to beliefs; without `gradient`, `inferred.backprop` must not be called."""
-        trees = batch.trees(projective=self.projective, single_root=self.single_root)
-        tuples = {part.name: part.list(batch, self.projective) for part in self.scorer.parts}
+        trees, tuples = batch.trees(projective=self.projective, single_root=self.single_root), self.tuples(batch)
         potentials, back_to_weights, labels = self.scorer(batch, tuples)
         inferred = infer(self.inference, batch, trees, self.scorer.parts, tuples, potentials, gradient=gradient)
         return Circuit(trees, tuples, potentials, inferred, back_to_weights, labels)
+
+    def tuples(self, batch: Batch) -> dict[str, Tuples]:
+        """The parts of each kind."""
+        return {part.name: part.list(batch, self.projective) for part in self.scorer.parts}
 
     def parts_on(self, tuples: Mapping[str, Tuples], on: BoolArray) -> dict[str, BoolArray]:
         """Which arcs and parts are ON, given which arcs are."""

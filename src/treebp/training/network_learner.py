@@ -10,7 +10,7 @@ from treebp.neural.repeatable import repeatable
 from treebp.parsing.config import Config
 from treebp.parsing.model import TreeModel
 from treebp.parsing.neural_scorer import NeuralScorer
-from treebp.training.learner import Example, together
+from treebp.training.learner import Example
 from treebp.training.workers import Task, Workers
 
 _JITTER = 0.2  # sentences in a batch have about the same length: so much more or less
@@ -22,7 +22,7 @@ class NetworkLearner:
     def __init__(self, model: TreeModel, config: Config, rate: float, words: int, threads: int) -> None:
         assert isinstance(model.scorer, NeuralScorer)
         self.model, self.config, self._network = model, config, model.scorer.network
-        self.peak, self._threads, self._workers = rate, threads, Workers(model)
+        self.peak, self._threads, self._workers = rate, threads, Workers(model, threads)
         self.optimiser = AdamW(
             self._network,
             rate,
@@ -59,15 +59,13 @@ class NetworkLearner:
                 for number, chosen in enumerate(batches):
                     warm, cold = temperatures
                     temperature = warm + (cold - warm) * number / len(batches)
-                    shares = [chosen[k :: self._workers.count] for k in range(self._workers.count)]
-                    parts = [together([examples[k] for k in share]) if len(share) else None for share in shares]
-                    value = self._workers.loss_and_gradient(
-                        Task(parts, objective, temperature, None if number else noise)
-                    )
+                    batch, count = [examples[k] for k in chosen], self._workers.count
+                    task = Task([batch[k::count] for k in range(count)], objective, temperature, noise)
+                    value = self._workers.loss_and_gradient(task if not number else task._replace(seed=None))
                     if not np.isfinite(value):
                         raise ValueError(f"training with network_rate {self.peak:g} has diverged; set a lower one")
                     total += value
-                    words = sum(part.batch.words for part in parts if part is not None)
+                    words = sum(len(example.tokens) - 3 for example in batch)
                     self.optimiser.step(words)
                     advance(words)
         finally:

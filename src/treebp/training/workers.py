@@ -17,7 +17,8 @@ from torch.nn.utils import parameters_to_vector
 from treebp.neural.device import find_device
 from treebp.neural.repeatable import repeatable
 from treebp.parsing.model import TreeModel
-from treebp.training.circuit import Examples, loss_and_gradient
+from treebp.training.learner import Example
+from treebp.training.threads import loss_and_gradient_on_threads
 
 _PATIENCE = timedelta(days=30)  # others wait while the first one prepares data and scores
 
@@ -26,13 +27,13 @@ class Task(NamedTuple):
     """What all processes do at the same time, each with its part of a batch.
 
     Attributes:
-        parts: one for each process; None where there are too few sentences.
-        objective, temperature: see `loss_and_gradient`.
+        parts: one for each process, and none of a sentence where there are too few.
+        objective, temperature: see ``treebp.training.circuit``.
         seed: of what is random from now on, where an epoch begins.
 
     """
 
-    parts: Sequence[Examples | None]
+    parts: Sequence[Sequence[Example]]
     objective: str
     temperature: float
     seed: int | None
@@ -46,9 +47,9 @@ class Workers:
 
     """
 
-    def __init__(self, model: TreeModel) -> None:
+    def __init__(self, model: TreeModel, threads: int) -> None:
         self.count = launched()
-        self._model = model
+        self._model, self._threads = model, threads
         if self.count > 1:
             device = model.scorer.device
             model.scorer.to("cpu")  # for the way to other devices
@@ -59,7 +60,7 @@ class Workers:
         """The value of the whole batch; its gradient is then that of the network's parameters."""
         if self.count > 1:
             _tell(task)
-        return _share(self._model, task, 0)
+        return _share(self._model, task, 0, self._threads)
 
 
 def launched() -> int:
@@ -85,7 +86,7 @@ def assist(device: str, threads: int) -> None:
                     randomness.close()
                     seed = (message.seed + rank) % 2**63
                     randomness.enter_context(repeatable(seed, model.scorer.network.device, threads))
-                _share(model, message, rank)
+                _share(model, message, rank, threads)
             else:
                 model = message
                 model.scorer.to(find_device(device))
@@ -103,7 +104,7 @@ def _tell(message: Any) -> Any:
     return said[0]
 
 
-def _share(model: TreeModel, task: Task, rank: int) -> float:
+def _share(model: TreeModel, task: Task, rank: int, threads: int) -> float:
     """Do this process's part of a task; in the process in charge, with the value and the gradient of the whole."""
     part, together = task.parts[rank], len(task.parts) > 1
     parameters = list(model.scorer.network.parameters())  # type: ignore[attr-defined]
@@ -113,7 +114,7 @@ def _share(model: TreeModel, task: Task, rank: int) -> float:
         if rank:
             for own, piece in zip(parameters, vector.split([own.numel() for own in parameters]), strict=True):
                 own.data.copy_(piece.view_as(own))
-    value = 0.0 if part is None else loss_and_gradient(model, part, task.objective, task.temperature)[0]
+    value = loss_and_gradient_on_threads(model, part, task.objective, task.temperature, threads) if part else 0.0
     if together:
         gradients = [torch.zeros_like(own) if own.grad is None else own.grad for own in parameters]
         whole = torch.cat(

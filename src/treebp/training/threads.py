@@ -1,0 +1,59 @@
+"""The circuit on several threads: a network scores a batch, and each thread infers the beliefs of some sentences."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from treebp._types import FloatArray
+from treebp.parsing.arcs import Batch
+from treebp.parsing.model import TreeModel
+from treebp.parsing.parts.part import Part, Tuples
+from treebp.parsing.scorer import ARC, Scores
+from treebp.training.circuit import label_loss, loss_and_gradient
+from treebp.training.learner import Example, together
+
+_PIECES = 2  # for each thread: some take longer than others
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A scorer whose potentials are known already, and whose gradient is theirs."""
+
+    parts: Sequence[Part]
+    potentials: dict[str, FloatArray]
+
+    def __call__(self, batch: Batch, tuples: Mapping[str, Tuples]) -> Scores:
+        return Scores(self.potentials, lambda adjoints: adjoints)
+
+
+def loss_and_gradient_on_threads(
+    model: TreeModel, examples: Sequence[Example], objective: str, temperature: float, threads: int
+) -> float:
+    """As `loss_and_gradient` for a scorer that adds up its gradients, which are the same on any number of threads."""
+    batch, _, heads, labels = whole = together(examples)
+    if threads == 1:
+        return loss_and_gradient(model, whole, objective, temperature)[0]
+    tuples = model.tuples(batch)
+    scores = model.scorer(batch, tuples)
+    first = {ARC: batch.first, **{name: own.first for name, own in tuples.items()}}
+
+    def piece(ends: tuple[int, int]) -> tuple[float, Any]:
+        begin, end = ends
+        known = {name: values[first[name][begin] : first[name][end]] for name, values in scores.potentials.items()}
+        own = replace(model, scorer=_Given(model.scorer.parts, known))  # type: ignore[arg-type]
+        return loss_and_gradient(own, together(examples[begin:end]), objective, temperature)
+
+    cuts = np.unique(np.linspace(0, len(examples), 1 + _PIECES * threads).astype(int)).tolist()
+    with ThreadPoolExecutor(threads) as pool:
+        found = list(pool.map(piece, pairwise(cuts)))
+    value = sum(of_piece for of_piece, _ in found)
+    adjoints = {name: np.concatenate([own[name] for _, own in found]) for name in first}
+    if scores.labels is not None and heads is not None and labels is not None:
+        of_labels, adjoints["label"] = label_loss(scores.labels.scores(heads), labels)
+        value += of_labels
+    scores.backprop(adjoints)
+    return value
