@@ -4,7 +4,8 @@ Scores are contiguous float64 tensors (batch, width, width), lengths int64 tenso
 says that a sentence has no tree, a score that is none, or a wrong length; its answers are NaN, or -1 for heads.
 """
 
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from treebp.cuda.launching import launch, most_shared
 
@@ -14,15 +15,17 @@ _MOST_BLOCKS = 264
 
 def marginals(scores: Any, lengths: Any, projective: bool, single_root: bool) -> tuple[Any, Any, Any]:
     """Log-partitions, marginals and verdicts."""
-    log_partition, out = scores.new_empty(len(scores)), scores.new_empty(scores.shape)
-    verdicts = _sums("marginals", scores, None, lengths, projective, single_root, log_partition, out)
-    return log_partition, out, verdicts
+    batch = len(scores)
+    log_partition, out = scores.new_empty(batch), scores.new_empty(scores.shape)
+    verdicts = scores.new_empty((2, batch), dtype=_int32())
+    _sums("marginals", scores, None, lengths, projective, single_root, log_partition, out, verdicts)
+    return log_partition, out, verdicts[0]
 
 
 def product(scores: Any, direction: Any, lengths: Any, projective: bool, single_root: bool) -> Any:
     """The Jacobian of the marginals, which is symmetric, times a direction."""
     out = scores.new_empty(scores.shape)
-    _sums("product", scores, direction.contiguous(), lengths, projective, single_root, None, out)
+    _sums("product", scores, direction.contiguous(), lengths, projective, single_root, None, out, None)
     return out
 
 
@@ -64,24 +67,62 @@ def legal(heads: Any, lengths: Any, projective: bool, single_root: bool) -> Any:
 
 
 def _sums(
-    query: str, scores: Any, direction: Any, lengths: Any, projective: bool, single_root: bool, *results: Any
-) -> Any:
+    query: str,
+    scores: Any,
+    direction: Any,
+    lengths: Any,
+    projective: bool,
+    single_root: bool,
+    log_partition: Any,
+    out: Any,
+    verdicts: Any,
+) -> None:
     """Real arithmetic for all sentences, then logarithms for those that it refuses."""
     batch, width = scores.shape[:2]
+    where, shared = shared_memory(scores.device, projective, width, 1 if direction is None else 2)
+    plan = _plan(query, projective, batch, width, where)
+    scratch = scores.new_empty(plan.scratch + batch)
+    if verdicts is None:
+        verdicts = scratch.data_ptr() + 8 * plan.scratch
+    arguments = (scores, direction, lengths, batch, width, single_root, log_partition, out, verdicts, scratch)
+    launch(plan.source, plan.kernel, batch, plan.threads, *arguments, plan.room, shared=shared)
+    launch(plan.source, plan.log_kernel, plan.log_blocks, plan.log_threads, *arguments, plan.log_room)
+
+
+class _Plan(NamedTuple):
+    """Which kernels answer a query for a batch, by how many blocks and threads, and the doubles they work in."""
+
+    source: str
+    kernel: str
+    threads: int
+    room: int
+    log_kernel: str
+    log_blocks: int
+    log_threads: int
+    log_room: int
+    scratch: int
+
+
+@lru_cache(maxsize=256)  # small batches wait for the host: it should not do this each time
+def _plan(query: str, projective: bool, batch: int, width: int, where: str) -> _Plan:
     kind = "projective" if projective else "spanning"
-    square = (1 if direction is None else 2) * width * width
-    where, shared = shared_memory(scores.device, projective, width, square // (width * width))
+    square = (2 if query == "product" else 1) * width * width
     room = _even(_even(width) + (10 if projective else 4) * square)
     log_matrices = 10 * square if projective else (4 + 4 * walk_depth(width)) * width * width
     log_room = _even(_even(width) + log_matrices)
     blocks = log_blocks(batch, log_room)
-    scratch = scores.new_empty(max(batch * room, blocks * log_room))
-    verdicts = scores.new_empty((2, batch), dtype=_int32())
-    arguments = (scores, direction, lengths, batch, width, single_root, *results, verdicts, scratch)
     threads = min(threads_for(width), 512) if where else threads_for(width)
-    launch(f"{kind}.cu", f"{kind}_{query}{where}", batch, threads, *arguments, room, shared=shared)
-    launch(f"{kind}.cu", f"{kind}_log_{query}", blocks, min(threads, 512), *arguments, log_room)
-    return verdicts[0]
+    return _Plan(
+        f"{kind}.cu",
+        f"{kind}_{query}{where}",
+        threads,
+        room,
+        f"{kind}_log_{query}",
+        blocks,
+        min(threads, 512),
+        log_room,
+        max(batch * room, blocks * log_room),
+    )
 
 
 def shared_memory(device: Any, projective: bool, width: int, numbers: int) -> tuple[str, int]:

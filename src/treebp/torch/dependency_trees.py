@@ -88,9 +88,8 @@ class DependencyTrees:
         return log_partition, marginals
 
     def _require_trees(self, verdict: Tensor) -> None:
-        if not self.validate or not bool(verdict.any()):
-            return
-        self._on_host().require_trees()
+        if self.validate and bool(verdict.cpu().any()):  # a copy costs less than a kernel and a copy
+            self._on_host().require_trees()
 
     def _product(self, scores: Tensor, direction: Tensor) -> Tensor:
         return self._kernels.product(scores, direction, self.lengths, self.projective, self.single_root)
