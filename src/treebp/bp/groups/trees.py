@@ -216,7 +216,8 @@ class _Sums(NamedTuple):
         marginals = np.empty(len(log_odds))
         kernels.weigh_trees(arcs, log_odds, found)
         if group.projective:
-            projective_group.projective_gains(arcs, group.single_root, keep, found)
+            if projective_group.projective_gains(arcs, group.single_root, keep, found):
+                projective_group.careful_gains(arcs, group.single_root, keep, found)
         else:
             spanning_group.spanning_gains(arcs, group.single_root, keep, found)
         count, refused = kernels.send_trees(arcs, found, messages, marginals, outgoing), {}
