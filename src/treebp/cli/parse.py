@@ -83,6 +83,7 @@ def parse(
     check_files(inputs=[find_model(model), *inputs], outputs=targets, force=force, streams=True)
 
     # Slow to load, so only when all is well so far.
+    from treebp._threads import thread_count
     from treebp.cli._compiling import compiling_elsewhere
     from treebp.cli._progress import WordsBar, announce_compilation
     from treebp.cli._terminal import console as new_console
@@ -92,7 +93,7 @@ def parse(
     from treebp.pipeline import load
 
     console = new_console(stderr=True)
-    compiling = announce_compilation(console, send_trees)
+    compiling = announce_compilation(console, send_trees) and thread_count(threads) > 1
     with compiling_elsewhere(model) if compiling else nullcontext():
         pipeline = load(model)
         pipeline.parser.model.scorer.to(device)
