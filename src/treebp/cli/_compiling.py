@@ -27,7 +27,8 @@ def compiling_elsewhere(model: Path) -> Iterator[None]:
 
 
 def all_but_trees(model: str) -> None:
-    """Use the kernels of tokeniser, tagger and labels."""
+    """Use the kernels of tokeniser, tagger, labels and parts; those of arcs should be compiled by then."""
+    from treebp.parsing.arcs import Arcs, Batch
     from treebp.pipeline import load
 
     pipeline = load(model)
@@ -36,4 +37,8 @@ def all_but_trees(model: str) -> None:
         pipeline.tokeniser.tokenise("They saw her. And ducked!")
     if parser.tagger is not None:
         parser.tagger.tag_together([sentence])
-    parser.labels.predict(parser.encoding.encode(sentence), np.arange(len(sentence)))
+    tokens = parser.encoding.encode(sentence)
+    parser.labels.predict(tokens, np.arange(len(sentence)))
+    batch = Batch.of([tokens], [Arcs.of(parser.pruner.allowed(tokens))], [sentence.forms])
+    scorer = parser.model.scorer
+    scorer(batch, {part.name: part.list(batch, parser.model.projective) for part in scorer.parts})
