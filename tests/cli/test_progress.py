@@ -20,10 +20,10 @@ def test_compilation_is_announced_until_the_cache_holds_the_kernel(tmp_path: Pat
     console = Console(file=io.StringIO())
     (tmp_path / "sentence.learn-66.py27.nbi").touch()  # of another version of Python
     (tmp_path / f"sentence.learn_more-9.py{sys.version_info.major}{sys.version_info.minor}.nbi").touch()
-    announce_compilation(console, kernel)
+    assert announce_compilation(console, kernel)
     assert text_of(console) == "compiling kernels (first run only, about a minute)\n"
     (tmp_path / f"sentence.learn-66.py{sys.version_info.major}{sys.version_info.minor}.nbi").touch()
-    announce_compilation(console, kernel)
+    assert not announce_compilation(console, kernel)
     assert text_of(console).count("\n") == 1
 
 

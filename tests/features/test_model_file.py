@@ -1,4 +1,5 @@
 import json
+import lzma
 import zlib
 
 import numpy as np
@@ -106,6 +107,22 @@ def rounded_tensors():
     weights = rounded(np.where(rng.random(1 << 16) < 0.1, rng.normal(size=1 << 16), 0.0).astype(np.float32), 1.0)
     used, values = pack(weights)
     return {"used": used, "values": values, "rows": values[:600].reshape(30, 20), "numbers": np.arange(300)}
+
+
+def with_lzma(array):
+    return np.frombuffer(lzma.compress(array.tobytes(), lzma.FORMAT_RAW, filters=[{"id": lzma.FILTER_LZMA2}]), np.uint8)
+
+
+def test_what_version_3_compressed_is_read(tmp_path, monkeypatch):
+    tensors = rounded_tensors()
+    monkeypatch.setattr(model_file, "VERSION", 3)
+    monkeypatch.setattr(model_file, "compressed", with_lzma)
+    write_tensors(tmp_path / "model", KIND, HEADER, tensors)
+    monkeypatch.undo()
+    header, found = read_tensors(tmp_path / "model", KIND)
+    assert header == HEADER
+    assert found.keys() == tensors.keys()
+    assert all(np.array_equal(found[name], array) for name, array in tensors.items())
 
 
 def test_rounded_weights_need_a_byte_each(tmp_path):

@@ -45,11 +45,16 @@ class WordsBar:
         self._bar.update(self._task, advance=words, total=total)
 
 
-def announce_compilation(console: Console, kernel: Any) -> None:
-    """Say so if Numba has not yet compiled a kernel for this version of Python, or cannot keep what it compiles."""
+def announce_compilation(console: Console, kernel: Any) -> bool:
+    """Say so if Numba has not yet compiled a kernel for this version of Python, or cannot keep what it compiles.
+
+    Return whether it is to be compiled and kept.
+    """
     if kernel.stats.cache_path is None:
         console.print("compiling kernels, about a minute at every start: set NUMBA_CACHE_DIR to a folder for them")
-        return
+        return False
     version = f"{sys.version_info.major}{sys.version_info.minor}"
-    if not any(Path(kernel.stats.cache_path).glob(f"*.{kernel.__name__}-*.py{version}*.nbi")):
-        console.print("compiling kernels (first run only, about a minute)")
+    if any(Path(kernel.stats.cache_path).glob(f"*.{kernel.__name__}-*.py{version}*.nbi")):
+        return False
+    console.print("compiling kernels (first run only, about a minute)")
+    return True

@@ -2,6 +2,8 @@
 
 import os
 import stat
+from contextlib import nullcontext
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from time import perf_counter
@@ -81,6 +83,8 @@ def parse(
     check_files(inputs=[find_model(model), *inputs], outputs=targets, force=force, streams=True)
 
     # Slow to load, so only when all is well so far.
+    from treebp._threads import thread_count
+    from treebp.cli._compiling import compiling_elsewhere
     from treebp.cli._progress import WordsBar, announce_compilation
     from treebp.cli._terminal import console as new_console
     from treebp.data.conll import write_conll
@@ -89,10 +93,13 @@ def parse(
     from treebp.pipeline import load
 
     console = new_console(stderr=True)
-    pipeline = load(model)
-    pipeline.parser.model.scorer.to(device)
-    announce_compilation(console, send_trees)
-    list(pipeline.parser.parse([Sentence.from_columns(["a"] * 4)], threads=1))  # loads kernels, no part of the speed
+    compiling = announce_compilation(console, send_trees) and thread_count(threads) > 1
+    with compiling_elsewhere(model) if compiling else nullcontext():
+        pipeline = load(model)
+        pipeline.parser.model.scorer.to(device)
+        # Loading kernels is no part of the speed, nor is compiling them: those of the parser itself are this process's.
+        parser = replace(pipeline.parser, tagger=None) if compiling else pipeline.parser
+        list(parser.parse([Sentence.from_columns(["a"] * 4)], threads=1))
     size = sum(os.path.getsize(path) if os.path.isfile(path) else 0 for path in inputs)
     count, began = 0, perf_counter()
     with WordsBar(console, visible=_bar_is_apart(output)) as bar:

@@ -4,7 +4,6 @@ import json
 import math
 import zlib
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from lzma import LZMAError
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,15 +13,16 @@ from safetensors import SafetensorError, safe_open
 
 from treebp._types import AnyArray
 from treebp.data.files import replacing
-from treebp.features.compact import coded, compressed, decompressed
+from treebp.features.compact import coded, compressed, decompressed, decompressed_lzma
 from treebp.models import find_model
 
 Model = TypeVar("Model")
 
 _TYPES = {"bool": "BOOL", "uint8": "U8", "int32": "I32", "int64": "I64", "float32": "F32", "float64": "F64"}
-VERSION = 3
+VERSION = 4
 _OLDEST = 2  # to be raised whenever the same weights would mean another model: with the hash of features, say
 _LARGEST = 1 << 30  # bytes that a compressed array may have
+_DAMAGES = (SafetensorError, json.JSONDecodeError, LookupError, TypeError, AttributeError, zlib.error, LZMAError)
 
 
 def write_tensors(path: str | Path, kind: str, header: Mapping[str, Any], tensors: Mapping[str, AnyArray]) -> None:
@@ -74,8 +74,8 @@ def read_tensors(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, AnyAr
                 raise ValueError(f"{path} has format version {body['version']}, of an older treebp: train it again")
             header, checksums = body["header"], body["checksums"]
             stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            tensors = _as_they_were(stored, body.get("small", {}))
-    except (SafetensorError, json.JSONDecodeError, KeyError, TypeError, AttributeError, IndexError, LZMAError) as error:
+            tensors = _as_they_were(stored, body.get("small", {}), body["version"])
+    except _DAMAGES as error:
         raise ValueError(f"{path} is damaged or not a {kind}: {error}") from None
     if checksums != _checksums(tensors):
         raise ValueError(f"{path} is damaged: its contents do not match their checksums")
@@ -123,17 +123,17 @@ def _in_less_room(arrays: Mapping[str, AnyArray]) -> tuple[dict[str, AnyArray], 
     return {name: stored[name] for name in sorted(stored)}, small
 
 
-def _as_they_were(stored: Mapping[str, AnyArray], small: Mapping[str, Any]) -> dict[str, AnyArray]:
+def _as_they_were(stored: Mapping[str, AnyArray], small: Mapping[str, Any], version: int) -> dict[str, AnyArray]:
     def restored(name: str) -> AnyArray:
         dtype, shape = small[name]
         size = math.prod(shape)
         if not 0 <= size <= _LARGEST or dtype not in ("float32", "uint8"):
             raise TypeError(f"{name} cannot be an array of type {dtype} and shape {shape}")
-        codes = np.frombuffer(decompressed(stored[name], size), np.uint8).reshape(shape)
+        found = (decompressed if version > 3 else decompressed_lzma)(stored[name], size)
+        codes = np.frombuffer(found, np.uint8).reshape(shape)
         return np.asarray(stored[f"{name}.values"][codes]) if dtype == "float32" else codes.copy()
 
-    with ThreadPoolExecutor() as pool:  # which halves the time that a small model takes to load
-        arrays = {**stored, **dict(zip(small.keys(), pool.map(restored, small), strict=True))}
+    arrays = {**stored, **{name: restored(name) for name in small}}
     return {name: array for name, array in arrays.items() if name.removesuffix(".values") not in small or name in small}
 
 

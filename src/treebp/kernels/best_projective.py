@@ -49,7 +49,7 @@ def best_projective(scores: FloatArray, size: int, single_root: bool, heads: Int
     stack = np.empty((2 * size + 2, 3), np.int64)
     depth = 1
     best = right[_ZERO, last]
-    stack[0] = _RIGHT, 0, size - 1
+    _put(stack, 0, _RIGHT, 0, size - 1)
     if single_root:
         best = -math.inf
         root = 1
@@ -59,8 +59,8 @@ def best_projective(scores: FloatArray, size: int, single_root: bool, heads: Int
                 best = score
                 root = k
         heads[root - 1] = 0
-        stack[0] = _LEFT, 1, root
-        stack[1] = _RIGHT, root, size - 1
+        _put(stack, 0, _LEFT, 1, root)
+        _put(stack, 1, _RIGHT, root, size - 1)
         depth = 2
     if best > -math.inf:
         _follow(charts, stack, depth, heads)
@@ -73,7 +73,7 @@ def _follow(charts: FloatArray, stack: IntArray, depth: int, heads: IntArray) ->
     right, left, arc_right, arc_left = charts[_RIGHT], charts[_LEFT], charts[_ARC_RIGHT], charts[_ARC_LEFT]
     while depth > 0:
         depth -= 1
-        chart, i, j = stack[depth]
+        chart, i, j = stack[depth, 0], stack[depth, 1], stack[depth, 2]
         if i == j:
             continue
         if chart == _RIGHT:
@@ -81,14 +81,14 @@ def _follow(charts: FloatArray, stack: IntArray, depth: int, heads: IntArray) ->
             while arc_right[i, k] + right[j, k] != right[i, j]:
                 k += 1
             heads[k - 1] = i
-            stack[depth] = _RIGHT, k, j
+            _put(stack, depth, _RIGHT, k, j)
             low, high = i, k
         else:
             k = i
             while left[i, k] + arc_left[j, k] != left[i, j]:
                 k += 1
             heads[k - 1] = j
-            stack[depth] = _LEFT, i, k
+            _put(stack, depth, _LEFT, i, k)
             low, high = k, j
         split = low
         best = right[low, low] + left[high, low + 1]
@@ -97,6 +97,14 @@ def _follow(charts: FloatArray, stack: IntArray, depth: int, heads: IntArray) ->
             if score > best:
                 best = score
                 split = k
-        stack[depth + 1] = _RIGHT, low, split
-        stack[depth + 2] = _LEFT, split + 1, high
+        _put(stack, depth + 1, _RIGHT, low, split)
+        _put(stack, depth + 2, _LEFT, split + 1, high)
         depth += 3
+
+
+@kernel
+def _put(stack: IntArray, place: int, chart: int, i: int, j: int) -> None:
+    """Lay down an item. One number after the other: a whole row at once takes Numba seconds to compile."""
+    stack[place, 0] = chart
+    stack[place, 1] = i
+    stack[place, 2] = j

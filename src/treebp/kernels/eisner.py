@@ -29,12 +29,9 @@ _FAINTEST = 1e-290  # what is smaller may have lost digits to underflow
 LONGEST = 300  # of more positions there may be too many trees to count: these are rescaled at once
 
 
-@inlined
-def _inside_until(weights: FloatArray, j: Index, first: Index, charts: FloatArray, whether: bool) -> None:
-    """Fill the inside charts for the spans that end at j, after those that end before it.
-
-    If only asked `whether` there is anything to sum, which cannot underflow, any sum counts as one.
-    """
+@summing_kernel
+def _inside_until(weights: FloatArray, j: Index, first: Index, charts: FloatArray, most: float) -> None:
+    """Fill the inside charts for the spans that end at j, after those that end before it; no sum counts as more."""
     right, left = charts[RIGHT], charts[LEFT]
     arc_right, arc_left, pair = charts[ARC_RIGHT], charts[ARC_LEFT], charts[PAIR]
     right[j, j] = 1.0
@@ -48,14 +45,11 @@ def _inside_until(weights: FloatArray, j: Index, first: Index, charts: FloatArra
             split += right[i, k] * left[j, k + _ONE]
             to_right += arc_right[i, k] * right[j, k]
             to_left += left[i, k] * arc_left[j, k]
-        if whether:
-            split = min(split, 1.0)
+        split = min(split, most)
         rightward = split * weights[i, j]
         leftward = split * weights[j, i]
-        to_right += rightward
-        to_left += leftward
-        if whether:
-            to_right, to_left = min(to_right, 1.0), min(to_left, 1.0)
+        to_right = min(to_right + rightward, most)
+        to_left = min(to_left + leftward, most)
         pair[i, j] = split
         arc_right[i, j] = rightward
         arc_right[j, i] = rightward
@@ -84,7 +78,7 @@ def inside(weights: FloatArray, size: int, single_root: bool, charts: FloatArray
     first = _ONE if single_root else _ZERO
     end = np.uint64(size)
     for j in range(first, end):
-        _inside_until(weights, j, first, charts, False)
+        _inside_until(weights, j, first, charts, math.inf)
     return _partition_until(weights, end - _ONE, single_root, charts)
 
 
@@ -100,7 +94,7 @@ def scaled_inside(weights: FloatArray, size: int, single_root: bool, charts: Flo
     end = np.uint64(size)
     last = end - _ONE
     for j in range(first, end):
-        _inside_until(weights, j, first, charts, False)
+        _inside_until(weights, j, first, charts, math.inf)
         partition = _partition_until(weights, j, single_root, charts)
         if j == _ZERO or (partition == 0.0 and j < last):  # no tree ends here; the next one counts for both
             continue
@@ -143,7 +137,10 @@ def largest_item(size: int, single_root: bool, charts: FloatArray, gains: FloatA
 
 @summing_kernel
 def possible_arcs(weights: FloatArray, size: int, single_root: bool) -> FloatArray:
-    """A matrix that is one for the arcs which are in some tree of arcs that have a weight, and zero for others."""
+    """A matrix that is one for the arcs which are in some tree of arcs that have a weight, and zero for others.
+
+    Counting to one and no further can neither overflow nor underflow.
+    """
     charts = np.empty((CHARTS, size, size))
     ones, gains = np.empty((size, size)), np.empty((size, size))
     for head in range(size):
@@ -151,20 +148,20 @@ def possible_arcs(weights: FloatArray, size: int, single_root: bool) -> FloatArr
             ones[head, modifier] = 1.0 if weights[head, modifier] > 0.0 else 0.0
     first = _ONE if single_root else _ZERO
     for j in range(first, np.uint64(size)):
-        _inside_until(ones, j, first, charts, True)
-    _outside(ones, size, single_root, charts, gains, True)
+        _inside_until(ones, j, first, charts, 1.0)
+    _outside(ones, size, single_root, charts, gains, 1.0)
     return ones * np.minimum(gains, 1.0)
 
 
 @summing_kernel
 def outside(weights: FloatArray, size: int, single_root: bool, charts: FloatArray, gains: FloatArray) -> None:
     """Fill the outside charts after `inside`, and `gains[head, modifier]` = d partition / d weight."""
-    _outside(weights, size, single_root, charts, gains, False)
+    _outside(weights, size, single_root, charts, gains, math.inf)
 
 
-@inlined
+@summing_kernel
 def _outside(
-    weights: FloatArray, size: int, single_root: bool, charts: FloatArray, gains: FloatArray, whether: bool
+    weights: FloatArray, size: int, single_root: bool, charts: FloatArray, gains: FloatArray, most: float
 ) -> None:
     right, left = charts[RIGHT], charts[LEFT]
     arc_right, arc_left, pair = charts[ARC_RIGHT], charts[ARC_LEFT], charts[PAIR]
@@ -195,12 +192,8 @@ def _outside(
                 out_l += out_pair[j, k] * right[i - _ONE, k]
                 out_al += out_left[j, k] * left[i, k]
                 out_r += out_right[j, k] * arc_right[i, k]
-            if whether:
-                out_r, out_l = min(out_r, 1.0), min(out_l, 1.0)
-            out_ar += out_r
-            out_al += out_l
-            if whether:
-                out_ar, out_al = min(out_ar, 1.0), min(out_al, 1.0)
+            out_r, out_l = min(out_r, most), min(out_l, most)
+            out_ar, out_al = min(out_ar + out_r, most), min(out_al + out_l, most)
             share = weights[i, j] * out_ar + weights[j, i] * out_al
             out_right[i, j] = out_r
             out_right[j, i] = out_r

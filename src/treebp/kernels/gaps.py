@@ -25,6 +25,7 @@ _LONGEST = 24  # characters of a chunk that is looked at as a whole
 _CLASSES = 32
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _KEPT = np.uint64(33)  # bits of a hash that are shifted out: 31 remain
+_STEPS = (1, -1)  # right and left; a plain 1 or -1 has a type of its own, for which callees are compiled again
 
 
 class Gaps(NamedTuple):
@@ -224,6 +225,7 @@ def describe_gaps(
 
     """
     size = len(text)
+    forward, back = _STEPS
     first, final = np.zeros(size, np.bool_), np.zeros(size, np.bool_)  # of a paragraph
     first[0] = classes[0] != 0
     for gap in range(len(gaps.last)):
@@ -231,21 +233,21 @@ def describe_gaps(
             final[gaps.last[gap]] = True
             if gaps.behind[gap] < size:
                 first[gaps.behind[gap]] = True
-    left = _sides(lower, classes, is_word, is_open, first, 1)
-    right = _sides(lower, classes, is_word, is_open, final, -1)
+    left = _sides(lower, classes, is_word, is_open, first, forward)
+    right = _sides(lower, classes, is_word, is_open, final, back)
     state = _state(text, classes, first)
     values = np.zeros((len(gaps.last), ATTRIBUTES), np.int32)
     for gap in range(len(gaps.last)):
         last, behind, own = gaps.last[gap], gaps.behind[gap], values[gap]
         own[LEFT_CLASS] = classes[last]
-        own[LEFT_CLASSES] = _window(text, classes, last, -1, own[LEFT_1 : LEFT_3 + 1])
-        own[LEFT_LENGTH] = _length(classes, is_word, last, -1)
+        own[LEFT_CLASSES] = _window(text, classes, last, back, own[LEFT_1 : LEFT_3 + 1])
+        own[LEFT_LENGTH] = _length(classes, is_word, last, back)
         own[LEFT_WORD], own[LEFT_CHUNK], own[LEFT_SHAPE], own[CHUNK_BEFORE] = left[:, last]
         own[WHITE] = gaps.white[gap]
         own[SINCE_STOP], own[INSIDE] = state[:, last]
         if behind < size:
             own[RIGHT_CLASS] = classes[behind]
-            own[RIGHT_CLASSES] = _window(text, classes, behind, 1, own[RIGHT_1 : RIGHT_3 + 1])
-            own[RIGHT_LENGTH] = _length(classes, is_word, behind, 1)
+            own[RIGHT_CLASSES] = _window(text, classes, behind, forward, own[RIGHT_1 : RIGHT_3 + 1])
+            own[RIGHT_LENGTH] = _length(classes, is_word, behind, forward)
             own[RIGHT_WORD], own[RIGHT_CHUNK], own[RIGHT_SHAPE], own[CHUNK_BEHIND] = right[:, behind]
     return values

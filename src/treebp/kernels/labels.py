@@ -164,28 +164,26 @@ def _features(
     rows[6] = heads[head - 1] + 1 if head > 0 else _NOWHERE + 1
     rows[7], rows[8] = links[_PREVIOUS, modifier] + 1, links[_NEXT, modifier] + 1
     rows[9], rows[10] = links[_FIRST, modifier] + 1, links[_LAST, modifier] + 1
-    count = _append(tokens, rows, of_arc, ARC + ((head < modifier) << 8), bits, out, 0)
+    count = _write(tokens, rows, of_arc, ARC + ((head < modifier) << 8), bits, out)
     other = links[_FIRST, modifier] if len(of_child) else _NOWHERE
     while other != _NOWHERE:
         rows[_CHILD] = other + 1
         seed = GRANDPARENT + (order_code(head, modifier, other) << 8)
-        count = _append(tokens, rows, of_child, seed, bits, out, count)
+        count += _write(tokens, rows, of_child, seed, bits, out[count:])
         other = links[_NEXT, other]
     other = links[_FIRST, head] if len(of_sibling) else _NOWHERE
     while other != _NOWHERE:
         if other != modifier:
             rows[_SIBLING] = other + 1
             seed = SIBLING + (order_code(head, modifier, other) << 8)
-            count = _append(tokens, rows, of_sibling, seed, bits, out, count)
+            count += _write(tokens, rows, of_sibling, seed, bits, out[count:])
         other = links[_NEXT, other]
     return count
 
 
 @kernel
-def _append(
-    tokens: IntArray, rows: IntArray, templates: IntArray, seed: int, bits: int, out: IntArray, count: int
-) -> int:
-    """Append each template's feature, and return the new count."""
+def _write(tokens: IntArray, rows: IntArray, templates: IntArray, seed: int, bits: int, out: IntArray) -> int:
+    """Write each template's feature, and return how many."""
     for t in range(len(templates)):
         # Seeds differ in few bits: unless mixed first, they would cancel against equally small values.
         key = mix(np.uint64(0), seed + t)
@@ -194,8 +192,8 @@ def _append(
             if token < 0:
                 break
             key = mix(key, tokens[rows[token], attribute])
-        out[count + t] = np.int64(key >> np.uint64(64 - bits))
-    return count + len(templates)
+        out[t] = np.int64(key >> np.uint64(64 - bits))
+    return len(templates)
 
 
 @kernel

@@ -17,39 +17,67 @@ _LARGEST_ITEM = 1e150  # times a change of 1e100, this does not overflow
 
 
 @kernel
-def projective_gains(arcs: Arcs, single_root: bool, kept: bool, sums: Sums) -> None:
-    """Fill in gains and log-partitions."""
-    position, matrix = 0, 0
+def projective_gains(arcs: Arcs, single_root: bool, kept: bool, sums: Sums) -> int:
+    """Fill in gains and log-partitions; return how many trees are left to `careful_gains`, which few programs need."""
+    matrix, left = 0, 0
     for t in range(len(arcs.sizes)):
         size = arcs.sizes[t]
-        place = matrix if kept else 0
-        tops = sums.tops[position : position + size]
-        weights = sums.weights[matrix : matrix + size * size].reshape(size, size)
-        gains = sums.gains[matrix : matrix + size * size].reshape(size, size)
-        charts = sums.charts[CHARTS * place : CHARTS * (place + size * size)].reshape(CHARTS, size, size)
-        position, matrix = position + size, matrix + size * size
+        weights, gains, charts = _matrices(sums, size, matrix, kept)
+        matrix += size * size
         sums.by_walks[t] = False
         sums.log_partitions[t] = math.nan
         if sums.lightest[t] == -math.inf:
             continue
-        partition = math.nan
-        if size <= eisner.LONGEST:
-            partition = eisner.inside(weights, size, single_root, charts)
-        scaled = not 0.0 < partition < _LARGEST
-        if scaled:
+        left += 1
+        partition = eisner.inside(weights, size, single_root, charts) if size <= eisner.LONGEST else math.nan
+        if 0.0 < partition < _LARGEST:
+            eisner.outside(weights, size, single_root, charts, gains)
+            if sums.lightest[t] >= _FAINTEST or _none_faint(weights, gains, size):
+                _settle(sums, t, size, gains, partition)
+                left -= 1
+    return left
+
+
+@kernel
+def careful_gains(arcs: Arcs, single_root: bool, kept: bool, sums: Sums) -> None:
+    """The same for the trees that are left: rescaled if they must be, and looked at more closely."""
+    position, matrix = 0, 0
+    for t in range(len(arcs.sizes)):
+        size = arcs.sizes[t]
+        weights, gains, charts = _matrices(sums, size, matrix, kept)
+        tops = sums.tops[position : position + size]
+        position, matrix = position + size, matrix + size * size
+        if sums.lightest[t] == -math.inf or not math.isnan(sums.log_partitions[t]):
+            continue
+        partition = eisner.inside(weights, size, single_root, charts) if size <= eisner.LONGEST else math.nan
+        if not 0.0 < partition < _LARGEST:
             partition = eisner.scaled_inside(weights, size, single_root, charts, tops)
             if math.isnan(partition):
                 continue
         eisner.outside(weights, size, single_root, charts, gains)
-        if (scaled or sums.lightest[t] < _FAINTEST) and not (
-            _none_faint(weights, gains, size) or _all_heavy(weights, gains, size, single_root, charts)
-        ):
-            continue
-        scale = 1.0 / partition
-        for head in range(size):
-            for modifier in range(1, size):
-                gains[head, modifier] *= scale
-        sums.log_partitions[t] = math.log(partition)
+        if _none_faint(weights, gains, size) or _all_heavy(weights, gains, size, single_root, charts):
+            _settle(sums, t, size, gains, partition)
+
+
+@kernel
+def _matrices(sums: Sums, size: int, matrix: int, kept: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Weights, gains and charts of the tree whose matrices begin at a place."""
+    end, place = matrix + size * size, matrix if kept else 0
+    return (
+        sums.weights[matrix:end].reshape(size, size),
+        sums.gains[matrix:end].reshape(size, size),
+        sums.charts[CHARTS * place : CHARTS * (place + size * size)].reshape(CHARTS, size, size),
+    )
+
+
+@kernel
+def _settle(sums: Sums, t: int, size: int, gains: FloatArray, partition: float) -> None:
+    """Make what the charts gave for a tree its gains and log-partition."""
+    scale = 1.0 / partition
+    for head in range(size):
+        for modifier in range(1, size):
+            gains[head, modifier] *= scale
+    sums.log_partitions[t] = math.log(partition)
 
 
 @kernel

@@ -9,10 +9,10 @@ import math
 
 import numpy as np
 
-from treebp._types import FloatArray, IntArray
+from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.kernels._jit import kernel
 from treebp.kernels.candidates import select_heads
-from treebp.kernels.tree_queries import best_tree
+from treebp.kernels.tree_queries import best_heads
 
 
 @kernel
@@ -43,7 +43,7 @@ def arc_matrix(size: int, heads: IntArray, modifiers: IntArray, scores: FloatArr
 
 
 @kernel
-def best_trees_of_arcs(
+def best_heads_of_arcs(
     sizes: IntArray,
     heads: IntArray,
     modifiers: IntArray,
@@ -51,17 +51,17 @@ def best_trees_of_arcs(
     scores: FloatArray,
     projective: bool,
     single_root: bool,
-) -> IntArray:
-    """The heads of all words in the trees with the highest sums of scores; there must be one for each."""
-    trees = np.empty(sizes.sum() - len(sizes), np.int64)
+) -> tuple[IntArray, BoolArray]:
+    """The best heads of all words, and for which trees that settles it: see ``best_heads``."""
+    found, settled = np.empty(sizes.sum() - len(sizes), np.int64), np.empty(len(sizes), np.bool_)
     position, arc, word = 0, 0, 0
     for t in range(len(sizes)):
         size = sizes[t]
         end = arc + starts[position + size - 1]
         arcs = arc_matrix(size, heads[arc:end], modifiers[arc:end], scores[arc:end])
-        best_tree(arcs, size, projective, single_root, trees[word : word + size - 1])
+        settled[t] = best_heads(arcs, size, projective, single_root, found[word : word + size - 1])[1]
         position, arc, word = position + size, end, word + size - 1
-    return trees
+    return found, settled
 
 
 @kernel

@@ -1,6 +1,7 @@
 """Queries on single trees and batches that need no sums over trees."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -61,8 +62,11 @@ def is_tree(heads: IntArray, projective: bool, single_root: bool) -> bool:
 
 
 @kernel
-def _best_heads(arcs: FloatArray, size: int, heads: IntArray) -> float:
-    """Write each word's best head; return the sum of their scores. If these make a tree, none is better."""
+def best_heads(arcs: FloatArray, size: int, projective: bool, single_root: bool, heads: IntArray) -> tuple[float, bool]:
+    """Write each word's best head of ``masked`` arcs; return the sum of their scores.
+
+    And whether that settles it: they make a tree, than which none can be better, or there is none.
+    """
     best = 0.0
     for modifier in range(1, size):
         head = 0
@@ -71,18 +75,23 @@ def _best_heads(arcs: FloatArray, size: int, heads: IntArray) -> float:
                 head = other
         heads[modifier - 1] = head
         best += arcs[head, modifier]
-    return best
+    return best, best == -math.inf or is_tree(heads[: size - 1], projective, single_root)
 
 
 @kernel
 def best_tree(arcs: FloatArray, size: int, projective: bool, single_root: bool, heads: IntArray) -> float:
     """Write the heads of the best tree of ``masked`` arcs; return its score, -inf where there is none."""
-    best = _best_heads(arcs, size, heads)
-    if best == -math.inf or is_tree(heads[: size - 1], projective, single_root):
+    best, settled = best_heads(arcs, size, projective, single_root, heads)
+    if settled:
         return best
     if projective:
         return best_projective(arcs, size, single_root, heads)
     return best_arborescence(arcs, size, single_root, heads)
+
+
+def search_of(projective: bool) -> Callable[[FloatArray, int, bool, IntArray], float]:
+    """The part of `best_tree` that comes after `best_heads`: who needs one of them compiles one of them."""
+    return best_projective if projective else best_arborescence
 
 
 @kernel

@@ -281,7 +281,7 @@ def _features(tag: Tag) -> dict[str, str]:
 
 
 def _array(rows: Sequence[bytes]) -> AnyArray:
-    return np.frombuffer(b"".join(rows), np.int32)
+    return np.frombuffer(bytearray().join(rows), np.int32)  # which may be written to, as others: kernels know the type
 
 
 def _batches(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:

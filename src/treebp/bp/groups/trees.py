@@ -15,7 +15,8 @@ from treebp.bp.log_trees import LogTree
 from treebp.bp.memory import empty
 from treebp.kernels import projective_group, spanning_group
 from treebp.kernels import tree_group as kernels
-from treebp.kernels.tree_arcs import best_trees_of_arcs, first_arcs
+from treebp.kernels.tree_arcs import arc_matrix, best_heads_of_arcs, first_arcs
+from treebp.kernels.tree_queries import search_of
 from treebp.kernels.variables import total_softplus
 
 _NOTHING = np.zeros(0)
@@ -104,9 +105,15 @@ class Trees:
     def best(self, scores: FloatArray) -> IntArray:
         """(words,) the heads, tree after tree, of the trees whose arcs have the highest sums of scores (arcs,)."""
         arcs = self._with_number_per_arc(scores)
-        return best_trees_of_arcs(
+        found, settled = best_heads_of_arcs(
             arcs.sizes, arcs.heads, arcs.modifiers, arcs.starts, scores, self.projective, self.single_root
         )
+        search, ends = search_of(self.projective), np.cumsum(arcs.sizes - 1)
+        for tree in np.flatnonzero(~settled).tolist():
+            size, edges = int(arcs.sizes[tree]), slice(arcs.first[tree], arcs.first[tree + 1])
+            matrix = arc_matrix(size, arcs.heads[edges], arcs.modifiers[edges], scores[edges])
+            search(matrix, size, self.single_root, found[ends[tree] + 1 - size : ends[tree]])
+        return found
 
     def marginals(
         self, log_odds: FloatArray, *, gradient: bool = True
@@ -209,7 +216,8 @@ class _Sums(NamedTuple):
         marginals = np.empty(len(log_odds))
         kernels.weigh_trees(arcs, log_odds, found)
         if group.projective:
-            projective_group.projective_gains(arcs, group.single_root, keep, found)
+            if projective_group.projective_gains(arcs, group.single_root, keep, found):
+                projective_group.careful_gains(arcs, group.single_root, keep, found)
         else:
             spanning_group.spanning_gains(arcs, group.single_root, keep, found)
         count, refused = kernels.send_trees(arcs, found, messages, marginals, outgoing), {}
