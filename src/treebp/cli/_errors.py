@@ -47,21 +47,21 @@ def errors_told(*, debug: bool) -> Iterator[None]:
     try:
         yield
         sys.stdout.flush()  # so that a full disk is noticed here
-    except (Stopped, KeyboardInterrupt, SystemError) as error:
-        stop = _stop_behind(error)
-        if stop is None:
-            raise
-        farewell(stop.status - 128)
-        raise typer.Exit(stop.status) from error
-    except BrokenPipeError as error:
-        _silence(sys.stdout)
-        raise typer.Exit(_BROKEN_PIPE) from error
-    except (ValueError, OSError, MemoryError, RecursionError) as error:
-        _silence(sys.stdout)
-        if debug:
-            raise
-        complain(_one_line(error))
-        raise typer.Exit(1) from error
+    except (typer.Exit, SystemExit):
+        raise
+    except BaseException as error:
+        if (stop := _stop_behind(error)) is not None:
+            farewell(stop.status - 128)
+            raise typer.Exit(stop.status) from error
+        if isinstance(error, BrokenPipeError):
+            _silence(sys.stdout)
+            raise typer.Exit(_BROKEN_PIPE) from error
+        if isinstance(error, (ValueError, OSError, MemoryError, RecursionError)):
+            _silence(sys.stdout)
+            if not debug:
+                complain(_one_line(error))
+                raise typer.Exit(1) from error
+        raise
 
 
 def usage_message(error: Any) -> str:
@@ -87,14 +87,17 @@ def open_standard_streams() -> None:
 
 
 def _stop_behind(error: BaseException) -> Stopped | None:
-    """The signal that is behind an error: numba wraps what arrives while a kernel returns in a SystemError."""
+    """The signal that is behind an error, if any.
+
+    Numba wraps what arrives while a kernel returns in a SystemError; where a lock is being taken, giving it back fails.
+    """
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, Stopped):
             return cause
         if isinstance(cause, KeyboardInterrupt):
             return Stopped(signal.SIGINT)
-        cause = cause.__cause__
+        cause = cause.__cause__ or cause.__context__
     return None
 
 
