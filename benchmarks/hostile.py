@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import signal
 import stat
 import sys
@@ -83,14 +84,19 @@ class Bench:
             number = int(options["kill_by"])
             allowed |= {-number, 128 + number}  # the former if it comes before the program listens
         said = outcome.err + outcome.out.decode(errors="replace")
+        short = "file_size" in options  # of room, which counts for messages too
         if "Traceback (most recent" in said:
             verdict.wrong = "traceback: " + said[-1500:]
         elif outcome.status not in allowed:
             verdict.wrong = f"status {outcome.status}: {said[-500:]}"
-        elif outcome.status == 1 and not outcome.err.strip() and "file_size" not in options:  # that file counts too
-            if "--json" not in arguments or b'"level": "error"' not in outcome.out:  # findings are the answer then
-                verdict.wrong = "status 1 without a message"
+        elif outcome.status == 1 and not (outcome.err.strip() or self._answered(arguments, outcome.out) or short):
+            verdict.wrong = "status 1 without a message"
         return outcome
+
+    @staticmethod
+    def _answered(arguments: list[str], out: bytes) -> bool:
+        """Whether the output says why there is a status of 1: what `debug-data` finds is its answer."""
+        return arguments[0] == "debug-data" and bool(re.search(rb'^error: |"level": "error"', out, re.MULTILINE))
 
     def clean(self, verdict: Verdict, before: dict[str, Any], new: set[str], *, killed: bool = False) -> None:
         """Look for files that are lost, changed or left half-written, then restore the folder."""
