@@ -21,7 +21,7 @@ from treebp.parsing.parts import PARTS
 Query = Callable[[Any, bool, bool], Callable[[], object]]
 """Of scores, whether trees are projective, and whether to go backward: what is to be timed."""
 
-_WARM_UP = 0.3  # seconds, until clocks are up
+_WARM_UP = 1.0  # seconds, until clocks are up
 _HEADS = 10
 _ITERATIONS = 4
 _BESIDE_PEERS = ((32, 40), (256, 80), (2, 3))

@@ -7,6 +7,8 @@ says that a sentence has no tree, a score that is none, or a wrong length; its a
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import torch
+
 from treebp.cuda.launching import launch, most_shared
 
 _MOST_ROOM = 1 << 25  # doubles that the blocks which calculate in logarithms share
@@ -15,16 +17,16 @@ _MOST_BLOCKS = 264
 
 def marginals(scores: Any, lengths: Any, projective: bool, single_root: bool) -> tuple[Any, Any, Any]:
     """Log-partitions, marginals and verdicts."""
-    batch = len(scores)
-    log_partition, out = scores.new_empty(batch), scores.new_empty(scores.shape)
-    verdicts = scores.new_empty((2, batch), dtype=_int32())
+    batch = scores.shape[0]
+    log_partition, out = scores.new_empty(batch), torch.empty_like(scores)
+    verdicts = scores.new_empty((2, batch), dtype=torch.int32)
     _sums("marginals", scores, None, lengths, projective, single_root, log_partition, out, verdicts)
     return log_partition, out, verdicts[0]
 
 
 def product(scores: Any, direction: Any, lengths: Any, projective: bool, single_root: bool) -> Any:
     """The Jacobian of the marginals, which is symmetric, times a direction."""
-    out = scores.new_empty(scores.shape)
+    out = torch.empty_like(scores)
     _sums("product", scores, direction.contiguous(), lengths, projective, single_root, None, out, None)
     return out
 
@@ -33,7 +35,7 @@ def best(scores: Any, lengths: Any, projective: bool, single_root: bool) -> tupl
     """The heads of the best trees (batch, width - 1), padded with -1, and verdicts."""
     batch, width = scores.shape[:2]
     heads = lengths.new_empty((batch, width - 1))
-    verdicts = scores.new_empty(batch, dtype=_int32())
+    verdicts = scores.new_empty(batch, dtype=torch.int32)
     room = 9 * width * width + 4 * width + 4
     arguments = (scores, lengths, width, single_root, heads, verdicts, scores.new_empty(batch * room), room)
     kernel = "best_projective" if projective else "best_spanning"
@@ -48,7 +50,7 @@ def sample_projective(scores: Any, lengths: Any, single_root: bool, uniforms: An
     """
     batch, samples, width = uniforms.shape[0], uniforms.shape[1], scores.shape[1]
     heads = lengths.new_empty((batch, samples, width - 1))
-    verdicts = scores.new_empty(batch, dtype=_int32())
+    verdicts = scores.new_empty(batch, dtype=torch.int32)
     room = 9 * width * width + 2 * width + samples * (3 * width + 3)
     arguments = (scores, lengths, batch, width, single_root, samples, uniforms, heads, verdicts)
     scratch = scores.new_empty(batch * room)
@@ -60,7 +62,7 @@ def sample_projective(scores: Any, lengths: Any, single_root: bool, uniforms: An
 def legal(heads: Any, lengths: Any, projective: bool, single_root: bool) -> Any:
     """Of heads (batch, trees, width - 1): 1 for a tree, 0 for none, -1 for a head that no word can have."""
     batch, trees, words = heads.shape
-    out = heads.new_empty((batch, trees), dtype=_int32())
+    out = heads.new_empty((batch, trees), dtype=torch.int32)
     arguments = (heads, lengths, trees, words, projective, single_root, out)
     launch("best_trees.cu", "legal_trees", batch * trees, 64, *arguments)
     return out
@@ -130,7 +132,7 @@ def shared_memory(device: Any, projective: bool, width: int, numbers: int) -> tu
 
     All charts or matrices fit into it, or half of the charts, or nothing.
     """
-    all_charts = 8 * numbers * (4 * width * (width | 1) if projective else 2 * width * width)
+    all_charts = 8 * numbers * (4 * width * (width | 1) if projective else width * (width + 2))
     most = most_shared(device.type, device.index)
     if all_charts <= most:
         return "_shared", all_charts
@@ -155,9 +157,3 @@ def log_blocks(trees: int, room: int) -> int:
 def walk_depth(size: int) -> int:
     """How many matrices at a time the matrix-tree theorem without subtraction has."""
     return 2 + (size - 1).bit_length()
-
-
-def _int32() -> Any:
-    import torch
-
-    return torch.int32

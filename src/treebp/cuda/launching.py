@@ -1,16 +1,18 @@
 """Compiles the sources of this folder and launches kernels on the device that holds the tensors."""
 
 import threading
+from array import array
 from collections.abc import Callable
-from ctypes import addressof, c_int64, c_void_p
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import torch
+
 FOLDER = Path(__file__).parent
 _THREADS, _MOST_BLOCKS = 256, 4096
 
-Launcher: TypeAlias = Callable[[str, str, int, int, Any, int, Any], None]
+Launcher: TypeAlias = Callable[[str, str, int, int, Any, int, "array[int]"], None]
 """Of source, kernel, blocks, threads in each, the device's number, bytes of shared memory, and 64-bit arguments."""
 
 
@@ -23,8 +25,8 @@ def launch(source: str, kernel: str, blocks: int, threads: int, *arguments: Any,
     if blocks == 0:
         return
     device = arguments[0].device
-    numbers = [0 if one is None else one if isinstance(one, int) else one.data_ptr() for one in arguments]
-    LAUNCHERS[device.type](source, kernel, blocks, threads, device.index, shared, (c_int64 * len(numbers))(*numbers))
+    numbers = array("q", [0 if one is None else one if isinstance(one, int) else one.data_ptr() for one in arguments])
+    LAUNCHERS[device.type](source, kernel, blocks, threads, device.index, shared, numbers)
 
 
 def launch_all(source: str, kernel: str, count: int, *arguments: Any) -> None:
@@ -41,9 +43,9 @@ def most_shared(kind: str, device: int | None) -> int:
     return int(_check(_driver().cuDeviceGetAttribute(attribute, _check(_driver().cuDeviceGet(device))))) - 1024
 
 
-def _on_gpu(source: str, kernel: str, blocks: int, threads: int, device: int, shared: int, numbers: Any) -> None:
-    import torch
-
+def _on_gpu(
+    source: str, kernel: str, blocks: int, threads: int, device: int, shared: int, numbers: "array[int]"
+) -> None:
     if torch.cuda.current_device() != device:
         with torch.cuda.device(device):
             _on_gpu(source, kernel, blocks, threads, device, shared, numbers)
@@ -51,11 +53,11 @@ def _on_gpu(source: str, kernel: str, blocks: int, threads: int, device: int, sh
     if getattr(_thread, "device", None) != device:  # autograd has threads of its own
         _check(_driver().cuCtxSetCurrent(_context(device)))
         _thread.device = device
-    begin = addressof(numbers)
-    places = (c_void_p * len(numbers))(*range(begin, begin + 8 * len(numbers), 8))
+    begin, count = numbers.buffer_info()
+    places = array("Q", range(begin, begin + 8 * count, 8))
     stream = torch._C._cuda_getCurrentRawStream(device)  # as compilers for torch ask: a tenth of the public way's time
     function = _function(source, kernel, device)
-    _check(_driver().cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, shared, stream, addressof(places), 0))
+    _check(_driver().cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, shared, stream, places.buffer_info()[0], 0))
 
 
 _thread = threading.local()
@@ -93,7 +95,6 @@ def _function(source: str, kernel: str, device: int) -> Any:
 @cache
 def _module(source: str, device: int) -> Any:
     """A source compiled for a device."""
-    import torch
     from cuda.bindings import nvrtc
 
     text = (FOLDER / source).read_bytes()

@@ -1,5 +1,5 @@
 // The matrix-tree theorem: the twin of treebp/kernels/matrix_tree.py, in real numbers or in those with derivatives, and
-// of log_matrix_tree.py. Two copies of the matrix take turns, so that one barrier a word is enough.
+// of log_matrix_tree.py.
 #pragma once
 #include "algebra.cuh"
 
@@ -7,10 +7,14 @@ struct Errors {  // bounds: of weight * gain, and relative to the gains of arcs 
     double absolute, relative;
 };
 
-// Invert the Laplacian of weights[head, modifier] into `matrix`; return log Z, or NaN when out of range.
+// Invert the Laplacian of weights[head, modifier] into `matrix`; return log Z, or NaN when out of range. `lines` has room
+// for the pivot's row and column, which all other cells need: so one matrix will do, and two blocks fit where one would.
 template <class A>
-__device__ double sweep(const typename A::T* weights, int size, bool single_root, typename A::T*& matrix, typename A::T* other) {
+__device__ double sweep(
+    const typename A::T* weights, int size, bool single_root, typename A::T* matrix, typename A::T* lines
+) {
     typedef typename A::T T;
+    T *pivot_row = lines, *pivot_column = lines + size;
     FOR_THREADS(cell, size * size) matrix[cell] = weights[cell];
     __syncthreads();
     double log_partition = 0.0;
@@ -24,20 +28,22 @@ __device__ double sweep(const typename A::T* weights, int size, bool single_root
         if (!(1e-280 < A::value(degree) && A::value(degree) < 1e280)) return not_a_number();
         log_partition += log(A::value(degree));
         T inverse = A::over(A::one(), degree);
+        FOR_THREADS(k, size) {
+            pivot_row[k] = k == pivot ? inverse : A::times(matrix[pivot * size + k], inverse);
+            pivot_column[k] = matrix[k * size + pivot];
+        }
+        __syncthreads();
         for (int k = threadIdx.x % 32; k < size; k += 32) {
-            T from_pivot = k == pivot ? inverse : A::times(matrix[pivot * size + k], inverse);
+            T from_pivot = pivot_row[k];
 #pragma unroll 4
             for (int row = threadIdx.x / 32; row < size; row += blockDim.x / 32) {
                 typename A::Sum moved = A::empty();
                 if (k != pivot) A::add(moved, matrix[row * size + k]);
-                A::add(moved, A::times(matrix[row * size + pivot], from_pivot));
-                other[row * size + k] = row == pivot ? from_pivot : A::finish(moved);
+                A::add(moved, A::times(pivot_column[row], from_pivot));
+                matrix[row * size + k] = row == pivot ? from_pivot : A::finish(moved);
             }
         }
         __syncthreads();
-        T* swept = other;
-        other = matrix;
-        matrix = swept;
     }
     if (single_root) {
         double root = A::value(matrix[stop]);

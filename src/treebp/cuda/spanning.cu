@@ -12,13 +12,13 @@ __device__ void in_real(const DenseTrees& trees, double* place) {
     double log_partition = not_a_number();
     T *weights = take<T>(place, cells), *gains = take<T>(place, cells);
     double* tops = take<double>(place, trees.width + trees.width % 2);
-    T *matrix = SHARED ? (T*)shared_memory : (T*)place, *other = matrix + cells;
+    T *matrix = SHARED ? (T*)shared_memory : (T*)place, *lines = matrix + cells;
     if (size < 2 || size > trees.width)
         verdict = BAD_LENGTH;
     else
         log_partition = weigh<A>(trees, b, size, tops, weights, &verdict);
     if (verdict == FINE) {
-        double log_z = sweep<A>(weights, size, trees.single_root, matrix, other);
+        double log_z = sweep<A>(weights, size, trees.single_root, matrix, lines);
         refused = log_z != log_z || !nothing_lost<A>(log_z, weights, size, infinity());
         if (!refused) {
             double error = spanning_gains<A>(weights, size, trees.single_root, matrix, gains).absolute;

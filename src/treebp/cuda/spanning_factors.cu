@@ -8,8 +8,8 @@ struct Spanning {
     template <class T>
     static __device__ bool real_sums(Tree tree, const T* weights, double lightest, T* rest, T* sums, double* log_partition) {
         typedef typename AlgebraOf<T>::A A;
-        T *matrix = SHARED ? (T*)shared_memory : rest, *other = matrix + tree.size * tree.size;
-        double log_z = sweep<A>(weights, tree.size, tree.single_root, matrix, other);
+        T *matrix = SHARED ? (T*)shared_memory : rest, *lines = matrix + tree.size * tree.size;
+        double log_z = sweep<A>(weights, tree.size, tree.single_root, matrix, lines);
         if (log_z != log_z) return false;
         *log_partition = log_z;
         Errors errors = spanning_gains<A>(weights, tree.size, tree.single_root, matrix, sums);

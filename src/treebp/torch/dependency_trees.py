@@ -88,7 +88,7 @@ class DependencyTrees:
         return log_partition, marginals
 
     def _require_trees(self, verdict: Tensor) -> None:
-        if self.validate and bool(verdict.cpu().any()):  # a copy costs less than a kernel and a copy
+        if self.validate and np.count_nonzero(verdict.cpu().numpy()):  # costs less than a kernel and a copy
             self._on_host().require_trees()
 
     def _product(self, scores: Tensor, direction: Tensor) -> Tensor:
@@ -101,7 +101,7 @@ class DependencyTrees:
 
     @property
     def _log_partition(self) -> Tensor:
-        return _LogPartition.apply(self._scores, self)
+        return _LogPartition.apply(self._scores, self) if self._scores.requires_grad else self._sums[0].detach()
 
     @property
     def marginals(self) -> Tensor:
@@ -110,7 +110,7 @@ class DependencyTrees:
 
     @property
     def _marginals(self) -> Tensor:
-        return _Marginals.apply(self._scores, self)
+        return _Marginals.apply(self._scores, self) if self._scores.requires_grad else self._sums[1].detach()
 
     @property
     def entropy(self) -> Tensor:

@@ -39,6 +39,8 @@ def train_model(
 ) -> list[EpochReport]:
     """Leave in each scorer the weights that dev UAS is best for; a stage begins with the best of those before.
 
+    A scorer is trained as it would be if there were no others.
+
     With a ``checkpoint`` path, everything needed to go on is written there after every epoch, and read from there at
     the start if it exists.
     """
@@ -59,6 +61,7 @@ def train_model(
         stage = stages[state.stage]
         words = sum(len(example.tokens) - 3 for example in stage.examples)
         warm, cold = config.temperature_start, config.temperature_end
+        earlier = sum(other.scorer is stage.scorer for other in stages[: state.stage])
         learner = learner or stage.learner(None)
         while state.epoch < stage.epochs:
             progress.start(f"{stage.objective} epoch {state.epoch + 1}", words)
@@ -66,7 +69,7 @@ def train_model(
             value = learner.epoch(
                 stage.examples,
                 stage.objective,
-                seed=(config.seed, 3 + state.stage, state.epoch),
+                seed=(config.seed, 3 + earlier, state.epoch),
                 temperatures=(
                     warm + (cold - warm) * state.epoch / stage.epochs,
                     warm + (cold - warm) * (state.epoch + 1) / stage.epochs,
