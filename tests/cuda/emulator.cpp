@@ -2,12 +2,14 @@
 // barrier, so that a barrier which is missing shows. Compiled together with one of the package's sources.
 #include <ucontext.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
 using std::exp; using std::fabs; using std::fmax; using std::fmin; using std::isnan; using std::log; using std::log1p;
+using std::max; using std::min;
 
 #define __global__
 #define __device__
@@ -56,6 +58,8 @@ template <class V> static V __shfl_xor_sync(unsigned, V value, int offset) {
     __syncwarp();
     return value;
 }
+
+static int __clz(int value) { return value ? __builtin_clz(value) : 32; }
 
 static double __longlong_as_double(long long bits) {
     double value;

@@ -27,11 +27,22 @@ enum Verdict { FINE = 0, NO_TREE = 1, BAD_SCORE = 2, BAD_LENGTH = 3 };
 __device__ inline double shuffle(double value, int offset) { return __shfl_xor_sync(0xffffffffu, value, offset); }
 __device__ inline int shuffle(int value, int offset) { return __shfl_xor_sync(0xffffffffu, value, offset); }
 
-// Sum over groups of lanes (a power of two); each lane has the same sum, to the bit.
+// Sum over groups of lanes (a power of two); each lane has the same sums, to the bit. Several wait for the others together.
+template <class A, int COUNT>
+__device__ void sum_over(typename A::Sum (&sums)[COUNT], int lanes) {
+    for (int offset = lanes / 2; offset > 0; offset /= 2) {
+        typename A::Sum others[COUNT];
+#pragma unroll
+        for (int k = 0; k < COUNT; k++) others[k] = A::exchanged(sums[k], offset);
+#pragma unroll
+        for (int k = 0; k < COUNT; k++) A::merge(sums[k], others[k]);
+    }
+}
 template <class A>
 __device__ typename A::Sum sum_over(typename A::Sum sum, int lanes) {
-    for (int offset = lanes / 2; offset > 0; offset /= 2) A::merge(sum, A::exchanged(sum, offset));
-    return sum;
+    typename A::Sum sums[1] = {sum};
+    sum_over<A>(sums, lanes);
+    return sums[0];
 }
 
 __device__ inline double add(double one, double two) { return one + two; }
@@ -50,11 +61,13 @@ __device__ double over_block(double value) {
     return value;
 }
 
-// How a block's threads share so many cells, each with so many terms: a power of two of lanes work on one cell.
+__device__ inline int bits_for(int count) { return count > 1 ? 32 - __clz(count - 1) : 0; }  // to number so many
+
+// How a block's threads, a power of two, share so many cells, each with so many terms: a power of two of lanes for a cell.
 struct Shares {
     int bits, lanes, lane, own, at_once;  // the cell of this thread, and how many there are at a time
-    __device__ Shares(int cells, int terms) : bits(0) {
-        while (bits < 5 && (1 << bits) < terms && cells << (bits + 1) <= (int)blockDim.x) bits++;
+    __device__ Shares(int cells, int terms) {
+        bits = max(0, min(min(5, bits_for(terms)), bits_for(blockDim.x) - bits_for(cells)));
         lanes = 1 << bits;
         lane = threadIdx.x & (lanes - 1);
         own = threadIdx.x >> bits;

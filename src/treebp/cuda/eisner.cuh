@@ -60,7 +60,8 @@ __device__ typename A::T inside(
             bool active = cell < cells;
             int i = first + (active ? cell : 0), j = i + width, end = active ? j : i;
             T weight_right = weights[i * size + j], weight_left = weights[j * size + i];  // on their way meanwhile
-            Sum split = A::empty(), to_right = A::empty(), to_left = A::empty();
+            Sum sums[3] = {A::empty(), A::empty(), A::empty()};
+            Sum &split = sums[0], &to_right = sums[1], &to_left = sums[2];
             Line<T> right_i = charts.beginning(RIGHT, i), left_j = charts.ending(LEFT, j);
             Line<T> arc_right_i = charts.beginning(ARC_RIGHT, i), right_j = charts.ending(RIGHT, j);
             Line<T> left_i = charts.beginning(LEFT, i), arc_left_j = charts.ending(ARC_LEFT, j);
@@ -70,9 +71,7 @@ __device__ typename A::T inside(
                 A::add(to_right, A::times(arc_right_i[k], right_j[k]));
                 A::add(to_left, A::times(left_i[k], arc_left_j[k]));
             }
-            split = sum_over<A>(split, lanes);
-            to_right = sum_over<A>(to_right, lanes);
-            to_left = sum_over<A>(to_left, lanes);
+            sum_over<A>(sums, lanes);
             if (active && lane == 0) {
                 A::add(split, left_j[i + 1]);  // which meets the empty item at i
                 T pair = A::finish(split);
@@ -115,7 +114,8 @@ __device__ void outside(
             int i = first + (active ? cell : 0), j = i + width, before = active ? i : first, after = active ? j + 1 : size;
             T weight_right = weights[i * size + j], weight_left = weights[j * size + i];
             T pair = charts.beginning(PAIR, i)[j];
-            Sum right = A::empty(), left = A::empty(), arc_right = A::empty(), arc_left = A::empty();
+            Sum sums[4] = {A::empty(), A::empty(), A::empty(), A::empty()};
+            Sum &right = sums[0], &left = sums[1], &arc_right = sums[2], &arc_left = sums[3];
             {
                 Line<T> out_pair = charts.ending(OUT_PAIR, j), right_before = charts.ending(RIGHT, i > 0 ? i - 1 : 0);
                 Line<T> out_left = charts.ending(OUT_LEFT, j), left_i = charts.ending(LEFT, i);
@@ -139,10 +139,7 @@ __device__ void outside(
                     A::add(left, A::times(out_left[k], arc_left_j[k]));
                 }
             }
-            right = sum_over<A>(right, lanes);
-            left = sum_over<A>(left, lanes);
-            arc_right = sum_over<A>(arc_right, lanes);
-            arc_left = sum_over<A>(arc_left, lanes);
+            sum_over<A>(sums, lanes);
             if (active && lane == 0) {
                 if (single_root) {
                     if (j == last) A::add(right, A::times(weights[i], charts.beginning(LEFT, 1)[i]));
