@@ -22,7 +22,11 @@ def both():
 
 
 def states_equal(one, other):
-    one, other = one.model.scorer.state(), other.model.scorer.state()
+    return same_state(one.model.scorer, other.model.scorer)
+
+
+def same_state(one, other):
+    one, other = one.state(), other.state()
     return one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
 
 
@@ -47,6 +51,13 @@ def test_a_sum_is_no_worse_on_dev_than_its_parts(both):
     of_sum = by_stage["sum"]
     assert of_sum.dev_uas >= max(report.dev_uas for report in both.reports) == of_sum.dev_uas
     assert 0.0 <= both.model.scorer.shares.min() <= both.model.scorer.shares.max() <= 1.0
+
+
+def test_the_halves_of_a_sum_are_what_each_would_be_alone(both):
+    features = fit(TRAIN, DEV, config=replace(NETWORK, scorer="hashed", rate=0.05))
+    network = fit(TRAIN, DEV, config=replace(NETWORK, rate=0.05))
+    assert same_state(both.model.scorer.hashed, features.model.scorer)
+    assert same_state(both.model.scorer.neural, network.model.scorer)
 
 
 def test_a_parser_comes_back_from_its_file(both, tmp_path):
