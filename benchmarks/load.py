@@ -47,16 +47,22 @@ def server(*options: str) -> Iterator[tuple[int, int]]:
             process.terminate()
 
 
+def family(pid: int) -> list[Path]:
+    """A process and its children, as folders of the system."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [Path(f"/proc/{number}") for number in (pid, *children)]
+
+
 def seconds_of(pid: int) -> float:
-    """CPU time that a process has used."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / 100
+    """CPU time that a process and its children have used."""
+    fields = [(folder / "stat").read_text().rpartition(")")[2].split() for folder in family(pid)]
+    return sum(int(own[11]) + int(own[12]) for own in fields) / 100
 
 
 def megabytes_of(pid: int) -> float:
-    """Memory that a process has."""
-    found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
-    return int(found[1]) / 1024 if found else 0.0
+    """Memory that a process and its children have, what they share counted once."""
+    texts = [(folder / "smaps_rollup").read_text() for folder in family(pid)]
+    return sum(int(re.findall(r"^Pss:\s+(\d+)", text, flags=re.MULTILINE)[0]) for text in texts) / 1024
 
 
 def request(body: bytes, kind: str = "text/plain", path: str = "/parse?output=conllu", token: str = TOKEN) -> bytes:

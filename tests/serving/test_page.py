@@ -24,7 +24,7 @@ def nlp() -> Pipeline:
 
 @pytest.fixture(scope="module")
 def server():
-    with serving("--threads", "1") as running:
+    with serving("--processes", "1") as running:
         yield running
 
 
@@ -240,7 +240,7 @@ def test_dark_light_and_a_phone(page, browser) -> None:
 
 
 def test_a_token_is_asked_for(browser) -> None:
-    with serving("--token", "secret", "--threads", "1") as server:
+    with serving("--token", "secret", "--processes", "1") as server:
         page = browser.new_page()
         page.goto(f"http://127.0.0.1:{server.port}/")
         page.fill("#token", "secret")

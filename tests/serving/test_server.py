@@ -193,7 +193,7 @@ def test_what_is_no_http_is_refused_and_what_is_cut_off_is_forgotten(server: Ser
 
 
 def test_limits_of_time_and_of_requests_and_a_token() -> None:
-    with serving("--max-seconds", "0.7", "--max-requests", "1", "--token", "secret", "--threads", "1") as server:
+    with serving("--max-seconds", "0.7", "--max-requests", "1", "--token", "secret", "--processes", "1") as server:
         key = {"Authorization": "Bearer secret", "Content_Type": "text/plain"}
         assert server.ask("POST", "/parse", "Trees grow.", Content_Type="text/plain").status == 401
         assert server.ask("GET", "/model", Authorization="Bearer secre").status == 401
@@ -222,7 +222,7 @@ def test_limits_of_time_and_of_requests_and_a_token() -> None:
 
 def test_a_signal_lets_answers_end() -> None:
     text = "She saw a bird, and the dog sleeps. " * 2_000
-    with serving("--threads", "1") as server:
+    with serving("--processes", "1") as server:
         connection = server.connection()
         connection.request("POST", "/parse?output=conllu", text, {"Content-Type": "text/plain"})
         response = connection.getresponse()

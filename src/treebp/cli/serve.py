@@ -21,8 +21,8 @@ def serve(
     max_seconds: Annotated[float, typer.Option(min=0.1, metavar="S", help="For a request and its answer.")] = 60.0,
     max_requests: Annotated[int, typer.Option(min=1, metavar="N", help="At a time; others hear 429.")] = 256,
     max_length: Annotated[int, typer.Option(min=1, metavar="N", help="Words of a sentence.")] = 500,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="For parsing; by default one core is left for talking.")
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="That answer; by default one per core, and four at most.")
     ] = None,
 ) -> None:
     """Answer requests over HTTP, and show a page on which to parse, and to change trees, in a browser.
@@ -54,6 +54,6 @@ def serve(
         port=port,
         limits=Limits(size=max_size, seconds=max_seconds, in_flight=max_requests, words=max_length),
         token=token,
-        threads=threads or max(thread_count(None) - 1, 1),
+        processes=processes or min(thread_count(None), 4),
         tell=lambda address: typer.echo(f"listening on {address}", err=True),
     )

@@ -3,6 +3,7 @@
 import asyncio
 import hmac
 import json
+import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -11,6 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
@@ -45,18 +47,31 @@ class _Metrics:
             registry=self.registry,
             buckets=(1, 2, 4, 8, 16, 32, 64),
         )
-        self.in_flight = Gauge("treebp_in_flight", "Requests now read, parsed or answered.", registry=self.registry)
+        self.in_flight = Gauge(
+            "treebp_in_flight",
+            "Requests now read, parsed or answered.",
+            registry=self.registry,
+            multiprocess_mode="livesum",
+        )
+
+    def exposition(self) -> bytes:
+        """All of it, that of all processes if there are several."""
+        registry = self.registry
+        if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return generate_latest(registry)
 
 
 class _Parsing:
     """POST /parse, as an ASGI application of its own: a request counts as in flight until its answer's last byte."""
 
-    def __init__(self, pipeline: Pipeline, engine: Engine, limits: Limits, metrics: _Metrics) -> None:
+    def __init__(self, pipeline: Pipeline, engine: Engine, limits: Limits, metrics: _Metrics, most: int) -> None:
         self._pipeline, self._engine, self._limits, self._metrics = pipeline, engine, limits, metrics
-        self._in_flight = 0
+        self._in_flight, self._most = 0, most
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if self._in_flight >= self._limits.in_flight:
+        if self._in_flight >= self._most:
             self._metrics.requests.labels(429).inc()
             full = _refusal(429, "too many requests at a time: try again", {"Retry-After": "1"})
             await full(scope, receive, send)
@@ -124,7 +139,12 @@ class _Parsing:
 
 
 def make_app(
-    pipeline: Pipeline, *, name: str = "model", limits: Limits | None = None, token: str | None = None, threads: int = 1
+    pipeline: Pipeline,
+    *,
+    name: str = "model",
+    limits: Limits | None = None,
+    token: str | None = None,
+    processes: int = 1,
 ) -> Starlette:
     """The application for a model.
 
@@ -134,12 +154,13 @@ def make_app(
         limits: what clients may ask for.
         token: that clients must send as ``Authorization: Bearer TOKEN``; the page, what it describes and the
             server's health are for everyone.
-        threads: for parsing.
+        processes: that answer, each with its share of the requests in flight.
 
     """
     limits = limits or Limits()
     metrics = _Metrics()
-    engine = Engine(pipeline, threads, metrics.batches.observe)
+    engine = Engine(pipeline, metrics.batches.observe)
+    parsing = _Parsing(pipeline, engine, limits, metrics, most=-(-limits.in_flight // processes))
     about = _about(pipeline, name, limits)
     page = files("treebp.serving").joinpath("page.html").read_text(encoding="utf-8")
 
@@ -149,18 +170,15 @@ def make_app(
 
         return endpoint
 
-    def exposition() -> Response:
-        return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
-
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
         await asyncio.get_running_loop().run_in_executor(None, engine.close)
 
     guarded = [
-        Route("/parse", _Parsing(pipeline, engine, limits, metrics), methods=["POST"]),
+        Route("/parse", parsing, methods=["POST"]),
         Route("/model", answered(lambda: JSONResponse(about))),
-        Route("/metrics", answered(exposition)),
+        Route("/metrics", answered(lambda: Response(metrics.exposition(), media_type=CONTENT_TYPE_LATEST))),
     ]
     for route in guarded if token else ():
         route.app = _Guarded(route.app, token or "")

@@ -1,4 +1,4 @@
-"""Parsing what many clients ask together: threads that take whatever has gathered since they were last free."""
+"""Parsing what many clients ask together: a thread that takes whatever has gathered since it was last free."""
 
 import asyncio
 import io
@@ -33,7 +33,7 @@ class _Item(NamedTuple):
 
 
 class Job:
-    """A question on its way to its answer, a few sentences at a time; all of it happens in the engine's threads."""
+    """A question on its way to its answer, a few sentences at a time; all of it happens in the engine's thread."""
 
     def __init__(self, question: Question, pipeline: Pipeline, limits: Limits) -> None:
         if question.input == "text" and pipeline.tokeniser is None:
@@ -124,17 +124,16 @@ class _Turn(NamedTuple):
 
 
 class Engine:
-    """Threads that parse. The sentences of all jobs that wait are parsed together, and their answers are the same."""
+    """A thread that parses. The sentences of all jobs that wait are parsed together, and their answers are the same."""
 
-    def __init__(self, pipeline: Pipeline, threads: int, observe: Callable[[int], None] = lambda sentences: None):
+    def __init__(self, pipeline: Pipeline, observe: Callable[[int], None] = lambda sentences: None):
         self._pipeline = pipeline
         self._observe = observe
         self._waiting: deque[_Turn] = deque()
         self._condition = Condition()
         self._is_closed = False
-        self._threads = [Thread(target=self._work, daemon=True) for _ in range(threads)]
-        for thread in self._threads:
-            thread.start()
+        self._thread = Thread(target=self._work, daemon=True)
+        self._thread.start()
 
     async def advance(self, job: Job) -> Piece:
         """The next piece of a job's answer. Raises RequestError or ValueError if the question has none."""
@@ -146,12 +145,11 @@ class Engine:
         return await turn.future
 
     def close(self) -> None:
-        """End the threads, when they have done what waits."""
+        """End the thread, when it has done what waits."""
         with self._condition:
             self._is_closed = True
-            self._condition.notify_all()
-        for thread in self._threads:
-            thread.join()
+            self._condition.notify()
+        self._thread.join()
 
     def _work(self) -> None:
         while (first := self._pop(wait=True)) is not None:
