@@ -120,3 +120,28 @@ def test_looking_at_the_sources_takes_no_time() -> None:
         _jit.sources_digest()
         seconds.append(perf_counter() - began)
     assert min(seconds) < 0.02  # about 2 ms; others may be using the machine
+
+
+ALL = """\
+import importlib, pkgutil, sys
+import treebp.kernels
+from numba.core.registry import cpu_target
+
+for module in pkgutil.iter_modules(treebp.kernels.__path__):
+    for dispatcher in vars(importlib.import_module(f"treebp.kernels.{module.name}")).values():
+        cache = getattr(dispatcher, "_cache", None)
+        if hasattr(cache, "_cache_file") and cache._cache_file._load_index():
+            for (signature, *_) in cache._cache_file._load_index():
+                assert cache.load_overload(signature, cpu_target.target_context) is not None, (dispatcher, signature)
+                print(dispatcher)
+print("numba.experimental.jitclass.base" in sys.modules)
+"""
+
+
+def test_all_our_kernels_are_read_without_numbas_compiler() -> None:
+    log_sums.log_add(0.0, 0.0)  # so that there is one at least
+    done = subprocess.run([sys.executable, "-c", ALL], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    *read, compiler = done.stdout.splitlines()
+    assert read
+    assert compiler == "False"

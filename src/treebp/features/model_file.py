@@ -14,6 +14,7 @@ from safetensors import SafetensorError, safe_open
 from treebp._types import AnyArray
 from treebp.data.files import replacing
 from treebp.features.compact import coded, compressed, decompressed, decompressed_lzma
+from treebp.kernels.packing import fill_in
 from treebp.models import find_model
 
 Model = TypeVar("Model")
@@ -144,19 +145,19 @@ def pack(weights: AnyArray) -> tuple[AnyArray, AnyArray]:
 
 
 def unpack(bits: AnyArray, values: AnyArray, out: AnyArray) -> None:
-    """Fill ``out``, which is zero, with what ``pack`` made; ValueError if it does not fit, or holds no numbers."""
+    """Fill ``out`` with what ``pack`` made; ValueError if it does not fit, or holds no numbers."""
     count = len(out)
     if bits.shape != ((count + 7) // 8,) or bits.dtype != np.uint8:
         raise ValueError(f"{bits.shape} bytes of type {bits.dtype} do not say which of {count} features are used")
-    used = np.flatnonzero(np.unpackbits(bits, count=count).view(np.bool_))
-    if values.shape != used.shape or values.dtype != out.dtype or not np.isfinite(values).all():
-        raise ValueError(f"{values.shape} values of type {values.dtype} are not the weights of {len(used)} features")
-    out[used] = values
+    if values.ndim != 1 or values.dtype != out.dtype or not np.isfinite(values).all():
+        raise ValueError(f"an array of type {values.dtype} and shape {values.shape} is not the weights of features")
+    if (used := fill_in(bits, values if len(values) else np.zeros(1, out.dtype), out)) != len(values):
+        raise ValueError(f"there are {len(values)} weights for {used} features")
 
 
 def _checksums(arrays: Mapping[str, AnyArray]) -> dict[str, int]:
     """Of contents, types and shapes."""
     return {
-        name: zlib.crc32(array.tobytes(), zlib.crc32(f"{array.dtype} {array.shape}".encode()))
+        name: zlib.crc32(np.ascontiguousarray(array).data, zlib.crc32(f"{array.dtype} {array.shape}".encode()))
         for name, array in arrays.items()
     }

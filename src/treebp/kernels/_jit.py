@@ -13,8 +13,10 @@ from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import caching
+from numba.core.runtime import nrt
 
 _numba: Any = caching  # typed in some versions only
+_runtime: Any = nrt.rtsys
 F = TypeVar("F", bound=Callable[..., Any])
 _KEPT = 3  # states of the sources, this one included: going back to another branch costs nothing
 
@@ -43,9 +45,14 @@ class _Cache(_numba.FunctionCache):  # type: ignore[misc]
         self._cache_file = _numba.IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Read a compiled kernel; None, so that it is compiled anew, if there is none or its file is damaged."""
+        """Read a compiled kernel; None, so that it is compiled anew, if there is none or its file is damaged.
+
+        Numba would load all that its compiler may need before, which takes a third of a second.
+        """
+        _runtime.initialize(target_context)
         try:
-            return super().load_overload(sig, target_context)
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)
         except Exception:  # what unpickling a damaged file raises can be anything
             return None
 

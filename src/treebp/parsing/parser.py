@@ -228,7 +228,7 @@ class Parser:
         )
         model.scorer.restore(tensors)
         pruner = Pruner.new(config, tensors["length_bounds"], projective=projective, single_root=single_root)
-        pruner.model.scorer.restore({name: tensors[f"pruner_{name}"] for name in pruner.model.scorer.state()})
+        pruner.model.scorer.restore({name: tensors[f"pruner_{name}"] for name in ("weights_used", "weights")})
         templates = label_templates(encoding.available(config.templates))
         labels = LabelModel.from_state(header["labels"], templates, tensors_of("labels", tensors))
         reports = [EpochReport(**report) for report in header["reports"]]

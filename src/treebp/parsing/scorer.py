@@ -154,7 +154,6 @@ class HashedScorer:
 
     def restore(self, state: Mapping[str, AnyArray]) -> None:
         """See `Scorer`."""
-        self.weights[:] = 0.0
         unpack(state["weights_used"], state["weights"], self.weights)
 
     @property
