@@ -43,15 +43,12 @@ def stages_of(
 def choose_shares(model: TreeModel, development: Development) -> EpochReport:
     """Leave in a sum of scorers the network's shares that do best on development data: by UAS, then of labels."""
     shares = model.scorer.shares  # type: ignore[attr-defined]
-    found = {}
-    for share in _SHARES:
-        shares[0] = share
-        found[share] = development.score()[0]
-    shares[0] = max(found, key=lambda share: found[share])
-    for share in _SHARES:
-        shares[1] = share
-        found[share] = development.score()[1]
-    shares[1] = max(found, key=lambda share: found[share])
+    for which in (0, 1):  # of arcs by UAS, then of labels by LAS
+        found = {}
+        for share in _SHARES:
+            shares[which] = share
+            found[share] = development.score()[which]
+        shares[which] = max(found, key=lambda share: found[share])
     uas, las = development.score()
     return EpochReport("sum", 1, float(shares[0]), uas, las, 0.0, True)
 

@@ -53,13 +53,13 @@ class Workers:
         if self.count > 1:
             device = model.scorer.device
             model.scorer.to("cpu")  # for the way to other devices
-            _tell(model)
+            _announced(model)
             model.scorer.to(device)
 
     def loss_and_gradient(self, task: Task) -> float:
         """The value of the whole batch; its gradient is then that of the network's parameters."""
         if self.count > 1:
-            _tell(task)
+            _announced(task)
         return _share(self._model, task, 0, self._threads)
 
 
@@ -71,7 +71,7 @@ def launched() -> int:
 def dismiss() -> None:
     """Let the other processes end."""
     if launched() > 1:
-        _tell(None)
+        _announced(None)
         distributed.destroy_process_group()
 
 
@@ -80,7 +80,7 @@ def assist(device: str, threads: int) -> None:
     rank = int(os.environ["RANK"])
     with ExitStack() as randomness:
         model: Any = None
-        while (message := _tell(None)) is not None:
+        while (message := _announced()) is not None:
             if isinstance(message, Task):
                 if message.seed is not None:
                     randomness.close()
@@ -94,8 +94,8 @@ def assist(device: str, threads: int) -> None:
     distributed.destroy_process_group()
 
 
-def _tell(message: Any) -> Any:
-    """What the process in charge says to all; what others say is not heard."""
+def _announced(message: Any = None) -> Any:
+    """What the process in charge says to all, by giving it here; the others give nothing, and wait for it."""
     if not distributed.is_initialized():
         backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
         distributed.init_process_group(backend, timeout=_PATIENCE)
