@@ -50,7 +50,6 @@ def score_tuples(
     all_orders, two_orders = order_keys(family, bits)
     out, orders = np.empty(len(positions)), np.empty(_AHEAD, np.int64)
     wanted = np.empty((views * _AHEAD, 4), np.int64)
-    of_parts = np.empty((_AHEAD, of_all), np.uint32)  # features of all positions
     row = 0
     for sentence in range(len(sizes)):
         size, end_of_sentence = sizes[sentence], first[sentence + 1]
@@ -64,9 +63,7 @@ def score_tuples(
                 orders[p - chunk] = order
                 a, b, c, d = _places(positions, p, roles, row)
                 for t in range(of_all):
-                    feature = _feature(keys, a, b, c, d, roles, begin, t) ^ all_orders[order]
-                    of_parts[p - chunk, t] = feature
-                    prefetch(weights, feature)
+                    prefetch(weights, _feature(keys, a, b, c, d, roles, begin, t) ^ all_orders[order])
                 y = positions[p, arity - 1]
                 for view in range(views):
                     x = positions[p, views - 1 - view]
@@ -87,12 +84,13 @@ def score_tuples(
                 sums[view, x, y, order] = total
             for p in range(chunk, end):
                 order = orders[p - chunk]
+                a, b, c, d = _places(positions, p, roles, row)
                 y = positions[p, arity - 1]
                 total = sums[0, positions[p, views - 1], y, order]
                 for view in range(1, views):
                     total += sums[view, positions[p, views - 1 - view], y, order]
                 for t in range(of_all):
-                    total += weights[of_parts[p - chunk, t]]
+                    total += weights[_feature(keys, a, b, c, d, roles, begin, t) ^ all_orders[order]]
                 out[p] = total
         row += size + 2
     return out
