@@ -150,7 +150,9 @@ class Parser:
         """The sentences with the tagger's tags or, if there is none, their own, which are certain."""
         if self.tagger is not None:
             return self.tagger.tag_together(sentences)
-        return [Tagged(sentence, np.ones(len(sentence)), np.ones(len(sentence))) for sentence in sentences]
+        certain = np.ones(max(map(len, sentences), default=0))
+        certain.flags.writeable = False  # all have it in common
+        return [Tagged(sentence, certain[: len(sentence)], certain[: len(sentence)]) for sentence in sentences]
 
     @staticmethod
     def _factors(batch: Batch, circuit: Circuit) -> tuple[dict[str, IntArray], AnyArray]:
