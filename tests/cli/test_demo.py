@@ -1,5 +1,6 @@
 """``treebp demo``, made small."""
 
+import json
 import re
 import shlex
 import xml.etree.ElementTree as ElementTree
@@ -31,6 +32,8 @@ def test_the_demo_leaves_all_it_names_and_its_next_commands_run(
     text = (folder / "index.html").read_text()
     for _, _, uas in scores:
         assert f"<td>{uas}</td>" in text
+    printed = runner.invoke(app, ["demo", "--output", "treebp-demo", "--seed", "3", "--force", "--json"]).stdout
+    assert [f"{row['uas']:.2f}" for row in json.loads(printed)] == [uas for _, _, uas in scores]
     assert "heads are right" in result.output
     assert re.search(r"[├╰╭]─+▶ ", result.output)
 
