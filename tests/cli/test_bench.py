@@ -1,5 +1,6 @@
 """``treebp bench``, made small."""
 
+import json
 import shlex
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -42,6 +43,8 @@ def test_the_example_of_the_help_writes_a_run_which_another_is_compared_with(fol
     assert {one.group for one in run.measurements} == {"trees", "parsing"}
     assert "projective, 2 x 3 words, marginals" in output
     assert str(folder) not in (folder / "run.json").read_text()
+    printed = CliRunner().invoke(app, ["bench", "trees", "--quick", "--repeats", "1", "--json"]).stdout
+    assert {one["group"] for one in json.loads(printed)["measurements"]} == {"trees"}
 
     output = bench("parsing", "--quick", "--repeats", "3", "--against", "run.json")
     assert "new / old" in output

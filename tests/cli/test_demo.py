@@ -1,5 +1,6 @@
 """``treebp demo``, made small."""
 
+import json
 import re
 import shlex
 import xml.etree.ElementTree as ElementTree
@@ -21,7 +22,7 @@ def test_the_demo_leaves_all_it_names_and_its_next_commands_run(
     monkeypatch.setitem(command.__globals__, "SENTENCES", 40)
     monkeypatch.setitem(command.__globals__, "SETTINGS", tuple(f"{key}={value}" for key, value in SETTINGS.items()))
     runner = CliRunner(env={"COLUMNS": "120"})
-    result = runner.invoke(app, ["demo", "--output", "treebp-demo", "--seed", "3"])
+    result = runner.invoke(app, ["demo", "--output", "treebp-demo", "--seed", "3", "--json"])
     assert result.exit_code == 0, result.output
     folder = tmp_path / "treebp-demo"
     assert Parser.load(folder / "demo.model").config.seed == 3
@@ -31,6 +32,7 @@ def test_the_demo_leaves_all_it_names_and_its_next_commands_run(
     text = (folder / "index.html").read_text()
     for _, _, uas in scores:
         assert f"<td>{uas}</td>" in text
+    assert [f"{row['uas']:.2f}" for row in json.loads(result.stdout)] == [uas for _, _, uas in scores]
     assert "heads are right" in result.output
     assert re.search(r"[├╰╭]─+▶ ", result.output)
 

@@ -55,6 +55,8 @@ def test_a_quick_look_at_figure3_from_scratch_and_again(tmp_path: Path) -> None:
     again = treebp("experiment", "figure3", "--quick", "-o", "results", folder=tmp_path)
     assert again.stdout.startswith("9 training runs, 9 of them done already\nwritten: ")
     assert (tmp_path / "results" / "figure3.md").read_text() == report
+    printed = treebp("experiment", "figure3", "--quick", "-o", "results", "--json", folder=tmp_path).stdout
+    assert sorted(map(json.loads, printed.splitlines()), key=str) == sorted(cells, key=str)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """``treebp parse``: streams, options, and what becomes of the text around the trees."""
 
+import re
 import subprocess
 import threading
 from pathlib import Path
@@ -67,6 +68,32 @@ def test_everything_but_the_tree_stays_and_marginals_and_alternatives_are_added(
     assert [line.split(" accuracy=")[0] for line in rich[2:4]] == ["# alternative 1", "# alternative 2"]
     assert rich[5].split("\t")[9].startswith("A=b|HeadProb=")
     assert 0.0 <= float(rich[6].split("\t")[9].removeprefix("HeadProb=")) <= 1.0
+
+
+def test_known_and_forbidden_heads_are_obeyed_if_asked_for(folder: Path) -> None:
+    def first_head(misc: str, *options: str) -> str:
+        text = CONLLU.replace("A=b", misc)
+        parsed = treebp("parse", "en.model", *options, folder=folder, stdin=text).stdout
+        return next(line.split("\t")[6] for line in parsed.splitlines() if line.startswith("1\t"))
+
+    free = first_head("A=b")
+    others = sorted({"0", "2", "3", "4"} - {free})
+    for head in others:
+        assert first_head(f"Head={head}", "--constraints") == head
+        assert first_head(f"Head={head}") == free
+    assert first_head(f"A=b|NoHead={free}", "--constraints") in others
+    assert first_head(f"NoHead={free},{','.join(others[1:])}", "--constraints") == others[0]
+
+
+def test_the_speed_counts_no_loading(folder: Path) -> None:
+    def words_per_second(times: int) -> float:
+        (folder / "some.conllu").write_text((folder / "test.conllu").read_text() * times)
+        arguments = command("parse", "en.model", "some.conllu", "--threads", "1")
+        said = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=True).stderr
+        return float(re.findall(r"([\d,]+) words/s", said)[0].replace(",", ""))
+
+    # Loading takes as long as thousands of words.
+    assert max(words_per_second(1) for _ in range(3)) > words_per_second(50) / 8.0
 
 
 @pytest.mark.parametrize("option", [["--marginals"], ["--kbest", "2"]])

@@ -62,6 +62,13 @@ def test_a_run_leaves_model_settings_and_log_and_says_what_comes_next(trained) -
     assert "\x1b" not in result.stdout  # no bar and no colours where there is no terminal
 
 
+def test_epochs_are_printed_as_json_if_asked_for(tmp_path: Path) -> None:
+    write_treebank(tmp_path)
+    result = treebp(*TRAIN, "-o", "en.model", "--json", folder=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines() == lines(tmp_path / "en.model.log.jsonl")
+
+
 def test_options_override_settings_which_override_the_file(tmp_path: Path) -> None:
     write_treebank(tmp_path)
     (tmp_path / "run.toml").write_text('objective = "ar"\niterations = 3\nepochs = 1\n')

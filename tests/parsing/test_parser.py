@@ -4,7 +4,7 @@ import io
 import resource
 from dataclasses import replace
 from itertools import cycle, islice
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 import pytest
@@ -246,6 +246,17 @@ def test_long_sentences(parser, words, seconds):
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kilobytes
     assert is_tree(result.heads, projective=True, single_root=True)
     assert np.isfinite(result.beliefs).all()
+
+
+def test_cost_grows_with_the_cube_of_the_length(parser):
+    def cost(words):
+        sentence = words_without_heads(words)
+        began = process_time()
+        parse(parser, sentence)
+        return (process_time() - began) / words**3
+
+    cost(250)  # which loads kernels
+    assert cost(700) < 3.0 * min(cost(250) for _ in range(3))  # with logarithms it was five times as much
 
 
 def test_a_long_nonprojective_sentence(nonprojective):

@@ -75,10 +75,9 @@ def outputs() -> Iterator[Case]:
         yield Case([*command, "-o", "none/new"], 1, r"^treebp: none: no such folder$")
         if name != "parse":
             yield Case([*command, "-o", "folder", "--force"], 2, r"folder is a folder: name a file in it")
-        if source:
-            yield Case(
-                [*command, "-o", source, "--force"], 2, rf"{re.escape(source)} is an input, which is never replaced"
-            )
+        for force in ([], ["--force"]) if source else ():
+            says = rf"{re.escape(source)} is an input, which is never replaced"
+            yield Case([*command, "-o", source, *force], 2, says)
         if source == "test.conllu":
             for other in ("hard.conllu", "input-link"):
                 yield Case([*command, "-o", other, "--force"], 2, rf"{re.escape(other)} is an input")
@@ -98,6 +97,8 @@ def outputs() -> Iterator[Case]:
     yield Case(own, 2, r"new\.model\.config\.toml is an input", files={"new.model.config.toml": "epochs = 1\n"})
     yield Case(["demo", "-o", "."], 2, r"train\.conllu exists: choose another name, or add --force")
     yield Case(["demo", "-o", "folder"], 2, r"folder/train\.conllu exists")
+    for name in ("dev.conllu", "test.conllu", "index.html"):
+        yield Case(["demo", "-o", "here"], 2, rf"here/{re.escape(name)} exists", files={f"here/{name}": "mine"})
     yield Case(["demo", "-o", "precious.txt"], 1, r"^treebp: precious\.txt: File exists$")
     yield Case(["demo", "-o", "here", "--force"], 2, r"index\.html is a folder", files={"here/index.html/x": ""})
     for ending in ("md", "csv", "svg"):
@@ -113,7 +114,7 @@ def outputs() -> Iterator[Case]:
         files={"folder/table1.jsonl": "precious\n"},
     )
     for picture in ("stages", "growth"):
-        command = ["bench", "trees", "--quick", "-o", "run.json"]
+        command = ["bench", picture, "--quick", "-o", "run.json"]
         yield Case(command, 2, rf"run-{picture}\.svg exists", files={f"run-{picture}.svg": "mine"})
     several = [*PARSE, "test.conllu", "dev.conllu", "-o"]
     yield Case([*several, "folder"], 0, leaves=("folder/test.conllu", "folder/dev.conllu"))
@@ -237,7 +238,12 @@ def treebanks() -> Iterator[Case]:
         yield Case([*PARSE], 0, options={"stdin": packed})
 
     tagless = {"bad.conllu": re.sub(r"\tNOUN\tNNS\t", "\t_\t_\t", good * 20)}
+    says = r"\Atreebp: warning: bad\.conllu has no values in UPOS and XPOS, .* Tag the file .*\n40 sentences"  # once
+    yield Case([*PARSE, "bad.conllu", "bad.conllu"], 0, says, files=tagless)
     yield Case([*PARSE, "bad.conllu"], 0, r"bad\.conllu has no values in UPOS and XPOS, which the model", files=tagless)
+    for row, column in ((ROW.replace("NOUN", "_"), "UPOS"), (ROW.replace("NNS", "_"), "XPOS")):
+        files = {"bad.conllu": f"{row}\n" * 20}
+        yield Case([*PARSE, "bad.conllu"], 0, rf"bad\.conllu has no values in {column}, which the model", files=files)
     foreign = {"bad.conllu": re.sub(r"\tNNS\t", "\tNomen\t", good * 20)}
     yield Case(
         [*PARSE, "bad.conllu"], 0, r"has tags in XPOS that the model has never seen, such as 'Nomen'", files=foreign
@@ -304,10 +310,8 @@ def models() -> Iterator[Case]:
         def content(folder: Path) -> bytes:
             header, tensors = read_tensors(folder / "en.model", "treebp model")
             for name, value in changes.items():
-                if name in header:
-                    header[name] = value
-                else:
-                    tensors[name] = value(tensors[name])
+                part = header if name in header else tensors
+                part[name] = value(part[name]) if callable(value) else value
             write_tensors(folder / "forged", kind, header, tensors)
             data = (folder / "forged").read_bytes()
             (folder / "forged").unlink()
@@ -334,6 +338,7 @@ def models() -> Iterator[Case]:
     forgeries: list[dict[str, Any]] = [
         {"labels": [1, 2]},
         {"labels": []},
+        {"labels": lambda labels: list(range(len(labels)))},
         {"labels": "root"},
         {"labels": None},
         {"values": {}},
@@ -426,8 +431,9 @@ def options() -> Iterator[Case]:
     yield Case(["download", "EWT"], 1, r"'EWT' is not the name of a treebank")
     yield Case(["download", "UD_A-B", "--base-url", "ftp://x", "--to", "folder"], 1, r"is not a web address")
     yield Case(["download", "UD_A-B", "--base-url", "http://127.0.0.1:1", "--to", "folder"], 1, r"check the connection")
-    yield Case(["-h"], 0, r"Usage: treebp")
-    yield Case(["parse", "-h"], 0, r"--marginals +Write each head's probability")
+    for ask in ("-h", "--help"):
+        yield Case([ask], 0, r"Usage: treebp")
+        yield Case(["parse", ask], 0, r"--marginals +Write each head's probability")
 
 
 def streams() -> Iterator[Case]:

@@ -125,12 +125,13 @@ def test_a_bar_never_lands_among_the_output(place: Path) -> None:
     assert b"\x1b" not in shown
 
 
-def test_a_terminal_is_told_that_it_is_waited_for(place: Path) -> None:
+@pytest.mark.parametrize("arguments", [["parse", "en.model"], ["debug-data", "-"]])
+def test_a_terminal_is_told_that_it_is_waited_for(place: Path, arguments: list[str]) -> None:
     import pty
 
     controller, terminal = pty.openpty()
     with subprocess.Popen(
-        command("debug-data", "-"), cwd=place, stdin=terminal, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        command(*arguments), cwd=place, stdin=terminal, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     ) as process:
         assert process.stderr is not None
         assert process.stderr.readline() == b"reading from the terminal, to its end (Ctrl-D)\n"

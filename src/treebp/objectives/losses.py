@@ -205,9 +205,10 @@ def log_likelihood(beliefs: Beliefs, gold: Mapping[Variable, int]) -> tuple[floa
     for variable in beliefs.graph.variables:
         if variable not in gold:
             raise ValueError(f"variable {variable.name}: no state given")
+    state_of = {variable: _state(variable, gold[variable]) for variable in beliefs.graph.variables}
     score, observed = 0.0, {}
     for factor in beliefs.graph.factors:
-        states = tuple(_state(variable, gold[variable]) for variable in factor.variables)
+        states = tuple(state_of[variable] for variable in factor.variables)
         potentials = beliefs.potentials(factor)
         if factor.structured is None:
             own, observed[factor] = float(potentials[states]), np.zeros_like(potentials)
