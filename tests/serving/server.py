@@ -48,8 +48,10 @@ def serving(*options: str) -> Iterator[Server]:
         assert process.stderr is not None
         try:
             line = process.stderr.readline()
+            if line.startswith("compiling kernels"):  # nothing else has, so far
+                line = process.stderr.readline()
             address = re.fullmatch(r"listening on http://127\.0\.0\.1:(\d+)\n", line)
-            assert address, line + process.stderr.read()
+            assert address, line
             yield Server(process, int(address[1]))
         finally:
             process.send_signal(signal.SIGTERM)
