@@ -295,7 +295,7 @@ def main() -> None:
     parts = {
         "load": lambda: measured_load(texts, questions, answers, given),
         "attack": lambda: measured_attack(questions, answers, given),
-        "ray": lambda: ray_seconds(texts, files=8, copies=2),
+        "ray": lambda: ray_seconds(texts, files=8, copies=5),
     }
     result = json.loads(given.output.read_text(encoding="utf-8")) if given.only and given.output.exists() else {}
     for name in [given.only] if given.only else parts:
