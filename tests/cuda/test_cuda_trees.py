@@ -104,3 +104,21 @@ def test_scores_and_lengths_that_are_none(kind):
     assert torch.isfinite(marginals[0]).all()
     assert torch.isnan(marginals[1:]).all()
     assert dense_trees.best(scores, lengths, *kind)[1].tolist() == [0, 2, 3]
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+def test_sums_out_of_range_are_rescaled(single_root):
+    """Without it long sentences, whose best trees are far from all words' best heads, would need logarithms."""
+    scores, direction = np.random.default_rng(4).normal(size=(2, 2, 41, 41))
+    scores *= np.array([29.0, 23.0])[:, None, None]  # log-partitions of -682, which plain sums may lose
+    scores[:, :30, 30] = -np.inf  # so that no tree ends there
+    scores, direction, lengths = torch.from_numpy(scores), torch.from_numpy(direction), torch.tensor([40, 40])
+    log_partition, marginals = torch.empty(2, dtype=torch.float64), torch.empty_like(scores)
+    verdicts = torch.empty((2, 2), dtype=torch.int32)
+    dense_trees._sums("marginals", scores, None, lengths, True, single_root, log_partition, marginals, verdicts)
+    assert verdicts.tolist() == [[0, 0], [0, 0]]  # the second row: refused
+    expected, expected_marginals, _ = HOST.marginals(scores, lengths, True, single_root)
+    np.testing.assert_allclose(log_partition, expected, rtol=1e-12)
+    np.testing.assert_allclose(marginals, expected_marginals, atol=1e-9)
+    product = dense_trees.product(scores, direction, lengths, True, single_root)
+    np.testing.assert_allclose(product, HOST.product(scores, direction, lengths, True, single_root), atol=1e-9)

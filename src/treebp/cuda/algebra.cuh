@@ -23,6 +23,7 @@ struct Real {
     static __device__ T finish(Sum sum) { return sum; }
     static __device__ T weight(double logit, double direction) { return exp(logit); }
     static __device__ T with_change(double weight, double change) { return weight; }
+    static __device__ T scaled(T a, double scale) { return a * scale; }
     static __device__ double value(T a) { return a; }
     static __device__ double log_value(T a) { return log(a); }
     // What is asked for of an arc, from its weight and its gain over Z: the marginal.
@@ -56,6 +57,7 @@ struct Dual {
         return T{weight, weight * direction};
     }
     static __device__ T with_change(double weight, double change) { return T{weight, change}; }
+    static __device__ T scaled(T a, double scale) { return T{a.value * scale, a.slope * scale}; }
     static __device__ double value(T a) { return a.value; }
     static __device__ double log_value(T a) { return log(a.value); }
     // The derivative of the marginal.
