@@ -85,10 +85,11 @@ def test_known_and_forbidden_heads_are_obeyed_if_asked_for(folder: Path) -> None
     assert first_head(f"NoHead={free},{','.join(others[1:])}", "--constraints") == others[0]
 
 
-def test_the_speed_counts_no_loading(folder: Path) -> None:
+@pytest.mark.parametrize("options", [[], ["--kbest", "2"]])
+def test_the_speed_counts_no_loading(folder: Path, options: list[str]) -> None:
     def words_per_second(times: int) -> float:
         (folder / "some.conllu").write_text((folder / "test.conllu").read_text() * times)
-        arguments = command("parse", "en.model", "some.conllu", "--threads", "1")
+        arguments = command("parse", "en.model", "some.conllu", "--threads", "1", *options)
         said = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=True).stderr
         return float(re.findall(r"([\d,]+) words/s", said)[0].replace(",", ""))
 

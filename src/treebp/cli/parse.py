@@ -99,7 +99,9 @@ def parse(
         pipeline.parser.model.scorer.to(device)
         # Loading kernels is no part of the speed, nor is compiling them: those of the parser itself are this process's.
         parser = replace(pipeline.parser, tagger=None) if compiling else pipeline.parser
-        list(parser.parse([Sentence.from_columns(["a"] * 4)], threads=1))
+        list(parser.parse([Sentence.from_columns(["a"] * 4)], threads=1, kbest=kbest))
+        if pipeline.tokeniser is not None and not compiling:
+            pipeline.tokeniser.tokenise("a")
     size = sum(os.path.getsize(path) if os.path.isfile(path) else 0 for path in inputs)
     count, began = 0, perf_counter()
     with WordsBar(console, visible=_bar_is_apart(output)) as bar:
