@@ -11,8 +11,9 @@ from treebp.data.punctuation import is_punctuation
 from treebp.parsing.arcs import Arcs
 from treebp.parsing.parser import new_model
 from treebp.parsing.parts import PARTS
-from treebp.training import Progress, prepare
+from treebp.training import Progress, prepare, stages
 from treebp.training.learner import Example, Learner
+from treebp.training.mean import Mean
 
 
 def test_second_order_beats_first_order(train, dev):
@@ -41,13 +42,38 @@ def test_the_rate_tuned_is_the_same_on_any_number_of_threads(train, dev):
     assert same_model(one, two)
 
 
+def test_several_trainings_are_averaged(train, dev):
+    config = replace(TINY, epochs=2)
+    alone = fit(train[:80], dev[:10], config=config)
+    parser = fit(train[:80], dev[:10], config=replace(config, trainings=3))
+    assert [report.objective for report in parser.reports] == ["l2"] * 6 + ["mean"]
+    assert parser.reports[:2] != parser.reports[2:4] != parser.reports[4:6]
+    kept = []
+
+    class Kept(Mean):
+        def epoch(self, *given, **named):
+            kept.extend(scorer.weights.copy() for scorer in self._scorers)
+            return super().epoch(*given, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stages, "Mean", Kept)
+        again = fit(train[:80], dev[:10], config=replace(config, trainings=3), threads=2)
+    assert same_model(parser, again)
+    np.testing.assert_array_equal(kept[0], alone.model.scorer.weights)
+    assert not np.array_equal(kept[0], kept[1])
+    assert not np.array_equal(kept[1], kept[2])
+    np.testing.assert_allclose(parser.model.scorer.weights, np.mean(kept, axis=0), rtol=1e-5, atol=1e-7)
+
+
 class PowerCutError(Exception):
     """Stands for a signal or a power cut."""
 
 
-@pytest.mark.parametrize(("objective", "epochs"), [("l2", 3), ("l2+ar", 2)])
-def test_training_goes_on_after_any_epoch_as_if_nothing_had_happened(train, dev, tmp_path, objective, epochs):
-    config = replace(TINY, objective=objective, epochs=epochs, minibatch=1)
+@pytest.mark.parametrize(("objective", "epochs", "trainings"), [("l2", 3, 1), ("l2+ar", 2, 1), ("l2", 2, 2)])
+def test_training_goes_on_after_any_epoch_as_if_nothing_had_happened(
+    train, dev, tmp_path, objective, epochs, trainings
+):
+    config = replace(TINY, objective=objective, epochs=epochs, trainings=trainings, minibatch=1)
     straight = fit(train[:40], dev[:10], config=config)
     interruptions = 0
     while True:

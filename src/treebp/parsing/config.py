@@ -93,6 +93,8 @@ class Config:
 
     epochs: int = 10
     """Passes over the training data, for each objective in turn."""
+    trainings: int = 1
+    """So many trainings of hashed features, each in an order of its own, whose weights are averaged."""
     minibatch: int = 14
     """Sentences per update of the weights."""
     rate: float = 0.0
@@ -231,6 +233,7 @@ _RANGES = [
     ("prune_ratio", 0.0, 1.0),
     ("prune_heads", 1, 10**6),
     ("epochs", 1, 10000),
+    ("trainings", 1, 1000),
     ("minibatch", 1, 10**6),
     ("rate", 0.0, 1e3),
     ("regularisation", 0.0, 1e9),

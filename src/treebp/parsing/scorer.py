@@ -1,6 +1,7 @@
 """Scores of arcs and parts: sums of the weights of hashed features, and the gradient by those weights."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -155,6 +156,12 @@ class HashedScorer:
     def restore(self, state: Mapping[str, AnyArray]) -> None:
         """See `Scorer`."""
         unpack(state["weights_used"], state["weights"], self.weights)
+
+    def untrained(self) -> "HashedScorer":
+        """One with the same features, all its weights zero."""
+        other = copy(self)
+        other.weights = new_weights(self.bits)
+        return other
 
     @property
     def device(self) -> str:

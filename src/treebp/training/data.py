@@ -61,6 +61,7 @@ _LATER = {
     "decoder",
     "weight_bits",
     "epochs",
+    "trainings",
     "rate",
     "temperature_start",
     "temperature_end",

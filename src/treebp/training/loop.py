@@ -23,6 +23,7 @@ class Stage(NamedTuple):
         scorer: what is trained.
         learner: makes what trains it, with the given learning rate or, if that is None, the one to start with.
         score: dev UAS and LAS with the scorer as it is.
+        training: its number, where there are several of the same kind of scorer; their orders of sentences differ.
 
     """
 
@@ -32,6 +33,7 @@ class Stage(NamedTuple):
     scorer: Scorer
     learner: Callable[[float | None], AnyLearner]
     score: Callable[[], tuple[float, float]]
+    training: int = 0
 
 
 def train_model(
@@ -69,7 +71,7 @@ def train_model(
             value = learner.epoch(
                 stage.examples,
                 stage.objective,
-                seed=(config.seed, 3 + earlier, state.epoch),
+                seed=(config.seed, 3 + earlier, state.epoch, stage.training),
                 temperatures=(
                     warm + (cold - warm) * state.epoch / stage.epochs,
                     warm + (cold - warm) * (state.epoch + 1) / stage.epochs,

@@ -10,10 +10,12 @@ from treebp.parsing.config import Config
 from treebp.parsing.labels import LabelModel
 from treebp.parsing.model import TreeModel
 from treebp.parsing.reports import EpochReport
+from treebp.parsing.scorer import HashedScorer
 from treebp.training.data import Prepared
 from treebp.training.development import Development
 from treebp.training.learner import AnyLearner, Example, Learner
 from treebp.training.loop import Stage
+from treebp.training.mean import Mean
 from treebp.training.progress import Progress
 from treebp.training.rate import tuned_rate
 
@@ -26,11 +28,18 @@ def stages_of(
     """The stages that train a model's scorer as configured."""
     if config.scorer != "neural":
         hashed = replace(model, scorer=getattr(model.scorer, "hashed", model.scorer))
-        score = Development(prepared, labels, config, hashed).score
+        assert isinstance(hashed.scorer, HashedScorer)
         examples = _examples(prepared, labels, whole_trees=config.objective == "cll")
-        for objective in config.objective.split("+"):
-            learner = _of_features(hashed, config, examples, objective, threads, progress)
-            yield Stage(objective, config.epochs, examples, hashed.scorer, learner, score)
+        scorers = [hashed.scorer, *(hashed.scorer.untrained() for _ in range(config.trainings - 1))]
+        for number, scorer in enumerate(scorers):
+            own = replace(hashed, scorer=scorer)
+            score = Development(prepared, labels, config, own).score
+            for objective in config.objective.split("+"):
+                learner = _of_features(own, config, examples, objective, threads, progress)
+                yield Stage(objective, config.epochs, examples, scorer, learner, score, number)
+        if len(scorers) > 1:
+            score = Development(prepared, labels, config, hashed).score
+            yield Stage("mean", 1, [], hashed.scorer, lambda rate: Mean(scorers), score)
     if config.scorer != "hashed":
         neural = replace(model, scorer=getattr(model.scorer, "neural", model.scorer))
         score = Development(prepared, labels, config, neural).score
