@@ -207,6 +207,14 @@ def test_the_seed_decides_every_weight(train: Sentences, model: LabelModel) -> N
     assert not np.array_equal(LabelModel.fit(*train, TEMPLATES, seed=1).weights, model.weights)
 
 
+def test_several_trainings_are_averaged(train: Sentences, model: LabelModel) -> None:
+    both = LabelModel.fit(*train, TEMPLATES, trainings=2)
+    second = 2.0 * both.weights - model.weights  # in the order that the seed gives next
+    assert not np.allclose(second, model.weights, atol=1e-3)
+    both.weights[:] = second
+    assert accuracy(both, train) > 0.99
+
+
 def test_threads_predict_what_one_thread_does(train: Sentences, model: LabelModel) -> None:
     tokens, trees, _ = train
     alone = [model.predict(*pair)[1] for pair in zip(tokens, trees, strict=True)]

@@ -229,6 +229,7 @@ OTHER = {
     "prune_ratio": 0.1,
     "prune_heads": 2,
     "length_bounds": True,
+    "trainings": 2,
     "minibatch": 3,
     "regularisation": 1.0,
     "held_out": 0.2,

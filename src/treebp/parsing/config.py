@@ -94,7 +94,7 @@ class Config:
     epochs: int = 10
     """Passes over the training data, for each objective in turn."""
     trainings: int = 1
-    """So many trainings of hashed features, each in an order of its own, whose weights are averaged."""
+    """So many trainings of hashed features for heads and labels, each in its own order, whose weights are averaged."""
     minibatch: int = 14
     """Sentences per update of the weights."""
     rate: float = 0.0

@@ -56,6 +56,7 @@ class LabelModel:
         bits: int = 17,
         epochs: int = 3,
         rate: float = 0.3,
+        trainings: int = 1,
         seed: int = 0,
     ) -> "LabelModel":
         """Train on the arcs of trees, by AdaGrad with a Gaussian prior of unit variance; the seed shuffles them.
@@ -68,6 +69,7 @@ class LabelModel:
             bits: there are 2**bits rows of weights, fewer if there are very many labels.
             epochs: passes over the sentences.
             rate: AdaGrad's learning rate.
+            trainings: so many, each in an order of its own, are averaged.
             seed: of the order in which sentences are seen.
 
         Raises:
@@ -93,8 +95,13 @@ class LabelModel:
         if len(inventory) > 1:
             starts = np.cumsum([0, *map(len, trees)], dtype=np.int64)
             rng = np.random.default_rng(seed)
-            orders = [rng.permutation(len(trees)) for _ in range(epochs)]
-            model._train(np.concatenate(tokens), flat, gold, starts, orders, rate)
+            mean = np.zeros_like(model.weights)
+            for _ in range(trainings):
+                orders = [rng.permutation(len(trees)) for _ in range(epochs)]
+                model.weights[:] = 0.0
+                model._train(np.concatenate(tokens), flat, gold, starts, orders, rate)
+                mean += model.weights / np.float32(trainings)
+            model.weights = mean
         return model
 
     def _train(

@@ -61,7 +61,6 @@ _LATER = {
     "decoder",
     "weight_bits",
     "epochs",
-    "trainings",
     "rate",
     "temperature_start",
     "temperature_end",
@@ -150,6 +149,7 @@ def prepare(
         bits=config.label_weight_bits,
         epochs=config.label_epochs,
         rate=config.label_rate,
+        trainings=config.trainings,
         seed=config.seed,
     )
     return Prepared(
