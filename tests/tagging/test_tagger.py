@@ -46,6 +46,19 @@ def test_tags_depend_on_words_alone(tagger, test_set):
         assert given.sentence.text == blank.sentence.text
 
 
+def test_tags_are_drawn_by_their_probabilities(tagger, test_set):
+    best = min(tagger.tag_together(test_set[:50]), key=lambda tagged: tagged.probabilities.min())
+    assert best.probabilities.min() < 0.9
+    drawn = tagger.draw([best.sentence] * 2000, np.random.default_rng(3))
+    same = [[own == other for own, other in zip(tags(best.sentence), tags(one), strict=True)] for one in drawn]
+    deviation = np.sqrt(best.probabilities * (1 - best.probabilities) / 2000)
+    assert (np.abs(np.mean(same, axis=0) - best.probabilities) <= 5 * deviation + 1e-9).all()
+
+
+def tags(sentence):
+    return list(zip(sentence.coarse_tags, sentence.fine_tags, sentence.feats, strict=True))
+
+
 def test_probabilities(tagger, test_set):
     for tagged in tagger.tag(test_set, threads=1):
         for own in (tagged.probabilities, tagged.lemma_probabilities):

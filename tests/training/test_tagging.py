@@ -7,9 +7,10 @@ import pytest
 
 from small_parser import TINY, fit
 from treebp.data.evaluation import evaluate
-from treebp.parsing.parser import Parser
+from treebp.parsing.parser import Parser, new_model
 from treebp.tagging.tagger import Tagger
-from treebp.training import prepare
+from treebp.training import Progress, prepare
+from treebp.training.stages import stages_of
 from treebp.training.tagging import predict_tags, words_to_learn_from
 
 CONFIG = replace(TINY, epochs=1, tags="predicted", tagger_weight_bits=14, tagger_epochs=2, tagger_folds=3)
@@ -64,6 +65,22 @@ def test_the_parser_is_trained_on_predicted_tags(train, dev):
         assert prepared.tagging.accuracy[name]["lemmas"] == pytest.approx(100 * np.mean(right))
         assert 80 < prepared.tagging.accuracy[name]["coarse_tags"] < 100
     assert prepare(train[:20], dev[:5], TINY).tagging is None
+
+
+def test_each_training_but_the_first_has_tags_of_its_own(train, dev):
+    prepared = prepare(train[:60], dev[:10], replace(CONFIG, trainings=3))
+    assert len(prepared.drawn) == 2
+    changed = [
+        np.concatenate([(a != b).any(axis=1) for a, b in zip(one, other, strict=True)]).mean()
+        for one, other in ((prepared.tokens, prepared.drawn[0]), prepared.drawn)
+    ]
+    assert all(0.0 < share < 0.3 for share in changed)
+    seen = []
+    model = new_model(replace(CONFIG, trainings=3), prepared.encoding, projective=True, single_root=True)
+    for stage in stages_of(model, prepared, prepared.labels, replace(CONFIG, trainings=3), 1, Progress()):
+        seen.append([example.tokens for example in stage.examples])
+    for own, expected in zip(seen[:3], [prepared.tokens, *prepared.drawn], strict=True):
+        assert all(map(np.array_equal, own, expected))
 
 
 def test_it_tags_what_it_parses(parser, test_set):

@@ -155,11 +155,16 @@ class SequenceModel:
 
         return layout, potentials, backprop
 
-    def label(self, batch: Sequences, decoder: Decoder = "mbr") -> Labelled:
-        """The most probable label of each position, or the labels of the most probable sequence."""
+    def label(self, batch: Sequences, decoder: Decoder = "mbr", rng: np.random.Generator | None = None) -> Labelled:
+        """The most probable label of each position, or the labels of the most probable sequence.
+
+        With a generator of random numbers, a label of each position by its probability.
+        """
         layout, potentials, _ = self.score(batch)
         probabilities = Marginals.of(layout, potentials).probabilities
-        if decoder == "viterbi":
+        if rng is not None:
+            entries = first_best(probabilities / rng.exponential(size=len(probabilities)), layout.start)
+        elif decoder == "viterbi":
             entries = layout.start[:-1] + chain_argmax(layout, *potentials)
         else:
             entries = first_best(probabilities, layout.start)

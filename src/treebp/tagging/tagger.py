@@ -164,8 +164,13 @@ class Tagger:
         """Tag sentences as they come, in order, looking only a little ahead."""
         return map_in_order(self.tag_together, _batches(sentences), threads)
 
-    def tag_together(self, sentences: Sequence[Sentence]) -> list[Tagged]:
-        """Tag some sentences, on one thread."""
+    def draw(self, sentences: Iterable[Sentence], rng: np.random.Generator) -> Iterator[Sentence]:
+        """Sentences with tags that are drawn, word by word, by their probabilities."""
+        for batch in _batches(sentences):
+            yield from (tagged.sentence for tagged in self.tag_together(batch, rng))
+
+    def tag_together(self, sentences: Sequence[Sentence], rng: np.random.Generator | None = None) -> list[Tagged]:
+        """Tag some sentences, on one thread; see `draw` for a generator of random numbers."""
         if not any(map(len, sentences)):
             return [Tagged(sentence, np.zeros(0), np.zeros(0)) for sentence in sentences]
         words = self._words([form for sentence in sentences for form in sentence.forms])
@@ -175,7 +180,7 @@ class Tagger:
             np.cumsum([0, *(word.choices for word in words)]),
             _array([word.candidates for word in words]),
         )
-        labelled = self.model.label(sequences, self.decoder)
+        labelled = self.model.label(sequences, self.decoder, rng)
         numbers = labelled.labels.tolist()
         lemmas: list[tuple[str, float]] = []
         if self.lemmatiser is not None:

@@ -74,7 +74,8 @@ class Prepared:
     Attributes:
         config: the configuration it was made with.
         train: the training sentences, ``tokens`` their encodings, ``gold`` their trees, ``legal`` the nearest trees
-            of the model's structure, ``keep`` the arcs (n + 1, n + 1) that pruning leaves.
+            of the model's structure, ``keep`` the arcs (n + 1, n + 1) that pruning leaves; ``drawn`` their encodings
+            for each training after the first, if tags are predicted.
         dev: the development sentences, ``dev_tokens`` and ``dev_keep`` likewise.
         structure: whether trees are projective, and whether they have a single root word.
         encoding: of the training sentences.
@@ -92,6 +93,7 @@ class Prepared:
     structure: tuple[bool, bool]
     encoding: Encoding
     tokens: list[IntArray]
+    drawn: list[list[IntArray]]
     gold: list[IntArray]
     legal: list[IntArray]
     keep: list[BoolArray]
@@ -130,6 +132,7 @@ def prepare(
     structure = tree_structure(config, sentences)
     encoding = Encoding.of(sentences)
     tokens = [encoding.encode(sentence) for sentence in sentences]
+    drawn = [[encoding.encode(sentence) for sentence in own] for own in (tagging.drawn if tagging is not None else [])]
     gold = [np.array(sentence.heads, dtype=np.int64) for sentence in sentences]
     legal = [legal_tree(sentence.heads, structure) for sentence in sentences]
 
@@ -159,6 +162,7 @@ def prepare(
         structure=structure,
         encoding=encoding,
         tokens=tokens,
+        drawn=drawn,
         gold=gold,
         legal=legal,
         keep=keep,

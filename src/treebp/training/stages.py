@@ -32,11 +32,14 @@ def stages_of(
         examples = _examples(prepared, labels, whole_trees=config.objective == "cll")
         scorers = [hashed.scorer, *(hashed.scorer.untrained() for _ in range(config.trainings - 1))]
         for number, scorer in enumerate(scorers):
-            own = replace(hashed, scorer=scorer)
+            own, seen = replace(hashed, scorer=scorer), examples
+            if number and prepared.drawn:  # tags in doubt are not the same in all trainings
+                drawn = zip(examples, prepared.drawn[number - 1], strict=True)
+                seen = [example._replace(tokens=tokens) for example, tokens in drawn]
             score = Development(prepared, labels, config, own).score
             for objective in config.objective.split("+"):
-                learner = _of_features(own, config, examples, objective, threads, progress)
-                yield Stage(objective, config.epochs, examples, scorer, learner, score, number)
+                learner = _of_features(own, config, seen, objective, threads, progress)
+                yield Stage(objective, config.epochs, seen, scorer, learner, score, number)
         if len(scorers) > 1:
             score = Development(prepared, labels, config, hashed).score
             yield Stage("mean", 1, [], hashed.scorer, lambda rate: Mean(scorers), score)

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from treebp.data.evaluation import tag_accuracy
 from treebp.data.sentence import Sentence
 from treebp.parsing.config import Config
@@ -11,10 +13,14 @@ from treebp.tagging.tagger import Tagger, TaggerOptions
 
 @dataclass(frozen=True)
 class Tagging:
-    """Training and development sentences with predicted tags, the tagger for new ones, and how many tags are right."""
+    """Training and development sentences with predicted tags, the tagger for new ones, and how many tags are right.
+
+    Where there are several trainings, ``drawn`` has sentences for each but the first: with tags by their probabilities.
+    """
 
     tagger: Tagger
     train: list[Sentence]
+    drawn: list[list[Sentence]]
     dev: list[Sentence]
     accuracy: dict[str, dict[str, float]]
 
@@ -28,16 +34,19 @@ def predict_tags(
     tags more than it should.
     """
     folds = min(config.tagger_folds, len(train))
-    tagged = list(train)
-    for fold in range(folds) if folds > 1 else ():
+    tagged, drawn = list(train), [list(train) for _ in range(1, config.trainings)]
+    rng = np.random.default_rng((config.seed, 4))
+    for fold in range(folds):
         seen = [sentence for k, sentence in enumerate(train) if k % folds != fold]
-        tagged[fold::folds] = _tagged(_fit(seen, config, threads, advance), train[fold::folds], threads)
-    tagger = _fit(train, config, threads, advance)
-    if folds == 1:
-        tagged = _tagged(tagger, train, threads)
+        tagger = _fit(seen if folds > 1 else train, config, threads, advance)
+        tagged[fold::folds] = _tagged(tagger, train[fold::folds], threads)
+        for sentences in drawn:
+            sentences[fold::folds] = tagger.draw(train[fold::folds], rng)
+    if folds > 1:
+        tagger = _fit(train, config, threads, advance)
     new = _tagged(tagger, dev, threads)
     accuracy = {"train": tag_accuracy(zip(train, tagged, strict=True)), "dev": tag_accuracy(zip(dev, new, strict=True))}
-    return Tagging(tagger, tagged, new, accuracy)
+    return Tagging(tagger, tagged, drawn, new, accuracy)
 
 
 def words_to_learn_from(sentences: Sequence[Sentence], config: Config) -> int:
