@@ -27,7 +27,7 @@ bounds: .venv/installed
 # The English model, from the files of UD_English-EWT in a folder: make english EWT=UD_English-EWT
 english: .venv/installed
 	$(BIN)/treebp train $(EWT)/en_ewt-ud-train.conllu --dev $(EWT)/en_ewt-ud-dev.conllu -o en.model --pipeline \
-	    --size 12 --seed 1 --epochs 6 --force
+	    --size 12 --seed 1 --epochs 4 --set trainings=8 --force
 	mv en.model src/treebp/models/en.model
 
 .venv/installed: pyproject.toml

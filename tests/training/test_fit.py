@@ -11,6 +11,7 @@ from treebp.data.punctuation import is_punctuation
 from treebp.parsing.arcs import Arcs
 from treebp.parsing.parser import new_model
 from treebp.parsing.parts import PARTS
+from treebp.parsing.scorer import HashedScorer
 from treebp.training import Progress, prepare, stages
 from treebp.training.learner import Example, Learner
 from treebp.training.mean import Mean
@@ -62,7 +63,18 @@ def test_several_trainings_are_averaged(train, dev):
     np.testing.assert_array_equal(kept[0], alone.model.scorer.weights)
     assert not np.array_equal(kept[0], kept[1])
     assert not np.array_equal(kept[1], kept[2])
-    np.testing.assert_allclose(parser.model.scorer.weights, np.mean(kept, axis=0), rtol=1e-5, atol=1e-7)
+    factor = parser.reports[-1].value
+    np.testing.assert_allclose(parser.model.scorer.weights, factor * np.mean(kept, axis=0), rtol=1e-5, atol=1e-7)
+
+
+def test_the_factor_of_a_mean_is_the_one_that_does_best(train, dev):
+    one, two = (HashedScorer(["words"], (), bits=10) for _ in range(2))
+    one.weights[:], two.weights[:] = 1.0, 3.0
+    for best in (1.0, 1.4, 2.0):
+        value = Mean([one, two], lambda best=best: (-abs(one.weights[0] - 2.0 * best), 0.0)).epoch([], "mean", seed=())
+        assert value == best
+        assert one.weights == pytest.approx(2.0 * best)
+        one.weights[:] = 1.0
 
 
 class PowerCutError(Exception):
