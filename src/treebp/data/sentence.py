@@ -1,14 +1,13 @@
 """One sentence of a treebank: its columns, and the very text that it was read from."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, SupportsInt
 
 Format = Literal["conllx", "conllu"]
 
 BYTE_ORDER_MARK = "\ufeff"
-_TAG_COLUMNS = {"lemmas": 2, "coarse_tags": 3, "fine_tags": 4, "feats": 5}
-_HEAD, _LABEL, _DEPS, _MISC = 6, 7, 8, 9
+_LEMMA, _HEAD, _MISC = 2, 6, 9
 _MARKS = frozenset("\t\n\r")
 
 
@@ -159,12 +158,12 @@ class Sentence:
         names = self.labels if labels is None else _checked("labels", labels, count)
         additions = None if misc is None else _checked("misc", [value or "_" for value in misc], count)
 
-        columns = {_HEAD: list(map(_head_text, tree)), _LABEL: names}
+        columns = [list(map(_head_text, tree)), names]
         if self.format == "conllx":
             remove = ()
         elif (tree, names) != (self.heads, self.labels):
-            columns[_DEPS] = ["_"] * count
-        text = _rewritten(self.text, new_comments, columns, additions, remove)
+            columns.append(["_"] * count)  # DEPS
+        text = _rewritten(self.text, new_comments, _HEAD, columns, additions, remove)
         return replace(self, heads=tree, labels=names, text=text)
 
     def with_tags(
@@ -189,13 +188,13 @@ class Sentence:
 
         """
         given = {"lemmas": lemmas, "coarse_tags": coarse_tags, "fine_tags": fine_tags, "feats": feats}
-        new: dict[str, Any] = {
-            name: _checked(name, values, len(self)) for name, values in given.items() if values is not None
-        }
-        if not new or not len(self):
+        if not len(self) or all(values is None for values in given.values()):
             return self
-        text = _rewritten(self.text, [], {_TAG_COLUMNS[name]: values for name, values in new.items()}, None)
-        return replace(self, text=text, **new)
+        new: dict[str, Any] = {
+            name: getattr(self, name) if values is None else _checked(name, values, len(self))
+            for name, values in given.items()
+        }
+        return replace(self, text=_rewritten(self.text, [], _LEMMA, list(new.values()), None), **new)
 
     @property
     def comments(self) -> list[str]:
@@ -286,25 +285,30 @@ def _merged(misc: str, additions: str, remove: tuple[str, ...]) -> str:
 def _rewritten(
     text: str,
     comments: list[str],
-    columns: Mapping[int, Sequence[str]],
+    first: int,
+    columns: Sequence[Sequence[str]],
     additions: Sequence[str] | None,
     remove: tuple[str, ...] = (),
 ) -> str:
-    """Put columns into the rows of the words, additions to their MISC, and comments before the first row."""
+    """Put columns, the first of them having this number, into the rows of the words; additions to MISC, comments."""
     body = text.removeprefix(BYTE_ORDER_MARK)
     lines = body.split("\n")
+    remove = tuple(beginning for beginning in remove if beginning in text)
     first_row = next(index for index, line in enumerate(lines) if line.strip() and not line.startswith("#"))
     has_misc = additions is not None or bool(remove)
-    word, last = 0, -1 if has_misc else max(columns) + 1  # what is behind need not be taken apart
+    behind = first + len(columns)
+    last = -1 if has_misc else behind  # what is behind need not be taken apart
+    rows = list(zip(*columns, strict=True))
+    word, begin = 0, "1\t"
     for index in range(first_row, len(lines)):
-        cells = lines[index].split("\t", last)
-        if cells[0] == str(word + 1):
-            for column, values in columns.items():
-                cells[column] = values[word]
+        if lines[index].startswith(begin):
+            cells = lines[index].split("\t", last)
+            cells[first:behind] = rows[word]
             if has_misc:
                 cells[_MISC] = _merged(cells[_MISC], "_" if additions is None else additions[word], remove)
             lines[index] = "\t".join(cells)
             word += 1
+            begin = f"{word + 1}\t" if word < len(rows) else "\n"  # which no line begins with
     carriage_return = "\r" if lines[first_row].endswith("\r") else ""
     before = [line for line in lines[:first_row] if not (remove and line.startswith(remove))]
     lines[:first_row] = before + [comment + carriage_return for comment in comments]
