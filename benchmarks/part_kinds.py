@@ -48,7 +48,7 @@ def runs(arguments: argparse.Namespace, done: set[tuple[str, int]]) -> Iterator[
             parses = list(parser.parse(test, threads=arguments.threads))
             parsed = process_time() - trained
             scores = evaluate(test, (parse.to_sentence() for parse in parses), punctuation="unicode")
-            best = max(parser.reports, key=lambda report: report.dev_uas)
+            best = [report for report in parser.reports if report.best][-1]
             yield {
                 "factors": factors,
                 "seed": seed,
