@@ -108,6 +108,9 @@ def test_a_long_text_that_nobody_fetches_does_not_hold_up_others(server: Server)
     with closing(server.connection()) as patient:
         text = "She saw a bird, and the dog sleeps. " * 2_500
         patient.request("POST", "/parse", text, {"Content-Type": "text/plain"})
+        deadline = time.monotonic() + 60.0
+        while b"treebp_in_flight 1.0" not in server.ask("GET", "/metrics").content:  # it may not have been heard yet
+            assert time.monotonic() < deadline
         assert server.parse(text="Trees grow.").status == 200
         assert b"treebp_in_flight 1.0" in server.ask("GET", "/metrics").content  # it is still being answered
         with patient.getresponse() as response:
