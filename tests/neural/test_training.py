@@ -10,8 +10,9 @@ from small_network import NETWORK
 from small_parser import accuracy, fit
 from treebp.data.embedded import embedded_treebank
 from treebp.features.model_file import read_tensors, write_tensors
-from treebp.parsing.parser import KIND, Parser
-from treebp.training import Progress
+from treebp.parsing.parser import KIND, Parser, new_model
+from treebp.training import Progress, prepare
+from treebp.training.stages import stages_of
 
 TRAIN, DEV, TEST = embedded_treebank("train")[:120], embedded_treebank("dev")[:20], embedded_treebank("test")[:20]
 
@@ -99,6 +100,17 @@ def test_a_run_that_was_interrupted_goes_on_to_the_same_bits(both, tmp_path):
             fit(TRAIN, DEV, config=config, checkpoint=checkpoint, progress=Progress(epoch=stop))
         torch.manual_seed(stop_after)  # what was random before does not matter
         assert states_equal(fit(TRAIN, DEV, config=config, checkpoint=checkpoint), both)
+
+
+def test_a_mean_in_a_sum_is_judged_by_its_features_alone():
+    config = replace(NETWORK, scorer="sum", rate=0.05, trainings=2)
+    prepared = prepare(TRAIN[:20], DEV[:3], config)
+    model = new_model(config, prepared.encoding, projective=True, single_root=True, labels=len(prepared.labels.labels))
+    stages = list(stages_of(model, prepared, prepared.labels, config, 1, Progress()))
+    (mean,) = (stage for stage in stages if stage.objective == "mean")
+    assert mean.scorer is model.scorer.hashed
+    assert mean.learner(None)._score == mean.score
+    assert mean.score not in [stage.score for stage in stages if stage.scorer is model.scorer.neural]
 
 
 def test_training_leaves_the_state_of_torch_alone():

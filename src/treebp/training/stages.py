@@ -42,7 +42,8 @@ def stages_of(
                 yield Stage(objective, config.epochs, seen, scorer, learner, score, number)
         if len(scorers) > 1:
             score = Development(prepared, labels, config, hashed).score
-            yield Stage("mean", 1, [], hashed.scorer, lambda rate: Mean(scorers, score), score)
+            mean = Mean(scorers, score)
+            yield Stage("mean", 1, [], hashed.scorer, lambda rate: mean, score)
     if config.scorer != "hashed":
         neural = replace(model, scorer=getattr(model.scorer, "neural", model.scorer))
         score = Development(prepared, labels, config, neural).score
