@@ -16,6 +16,7 @@ from treebp.parsing.model import TreeModel
 from treebp.parsing.neural_scorer import NeuralScorer, SumScorer
 from treebp.parsing.parts import PARTS
 from treebp.parsing.scorer import HashedScorer
+from treebp.training import threads as on_threads
 from treebp.training.circuit import Examples, label_loss, loss_and_gradient
 from treebp.training.learner import Example
 from treebp.training.threads import loss_and_gradient_on_threads
@@ -56,7 +57,8 @@ def examples_of(sentences=SENTENCES, *, labels=True):
 
 
 @pytest.mark.parametrize("objective", ["heads", "cll"])
-def test_gradients_are_the_same_on_any_number_of_threads(objective):
+def test_gradients_are_the_same_on_any_number_of_threads(objective, monkeypatch):
+    monkeypatch.setattr(on_threads, "_WORDS", 1)  # a few sentences are enough for several threads
     model = TreeModel(new_scorer(PARTS), projective=False, single_root=True, inference=Inference(iterations=2))
     model.scorer.network.train()
     batch, gold, heads, labels = examples_of()

@@ -16,7 +16,7 @@ from treebp.parsing.scorer import ARC, Scores
 from treebp.training.circuit import label_loss, loss_and_gradient
 from treebp.training.learner import Example, together
 
-_PIECES = 2  # for each thread: some take longer than others
+_WORDS = 250  # at least, for each thread: what Python does for each, only one at a time can do
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ def loss_and_gradient_on_threads(
 ) -> float:
     """As `loss_and_gradient` for a scorer that adds up its gradients, which are the same on any number of threads."""
     batch, _, heads, labels = whole = together(examples)
-    if threads == 1:
+    threads = min(threads, batch.words // _WORDS)
+    if threads <= 1:
         return loss_and_gradient(model, whole, objective, temperature)[0]
     tuples = model.tuples(batch)
     scores = model.scorer(batch, tuples)
@@ -47,7 +48,7 @@ def loss_and_gradient_on_threads(
         own = replace(model, scorer=_Given(model.scorer.parts, known))  # type: ignore[arg-type]
         return loss_and_gradient(own, together(examples[begin:end]), objective, temperature)
 
-    cuts = np.unique(np.linspace(0, len(examples), 1 + _PIECES * threads).astype(int)).tolist()
+    cuts = np.unique(np.linspace(0, len(examples), 1 + threads).astype(int)).tolist()
     with ThreadPoolExecutor(threads) as pool:
         found = list(pool.map(piece, pairwise(cuts)))
     value = sum(of_piece for of_piece, _ in found)
