@@ -130,7 +130,7 @@ class Config:
     """Whether the encoder computes in bfloat16; only on GPUs."""
     network_objective: NetworkObjective = "l2"
     """What a network's training minimises: as above, or negative log-beliefs of right heads, or one after the other."""
-    network_epochs: int = 24
+    network_epochs: int = 32
     """Passes over the training data for a network, for each objective in turn."""
     network_rate: float = 2e-3
     """AdamW's learning rate at its highest: it rises from zero and falls to zero again."""
