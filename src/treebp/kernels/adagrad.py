@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from treebp._types import AnyArray
-from treebp.kernels._jit import kernel
+from treebp.kernels._jit import inlined, kernel
 from treebp.kernels.prefetch import prefetch
 
 SQUARES, DECAYED = 0, 1
@@ -17,6 +17,7 @@ _BITS = 7  # of the number of steps of decay that a weight may miss
 CATCH_UP = (1 << _BITS) - 1
 _DELTA = 1e-6
 _AHEAD = 32  # weights that are asked for before they are used
+_BLOCK = 512  # weights that are looked at together
 
 
 @kernel
@@ -73,14 +74,14 @@ def update(
         weights[f] = keep * x - move * g
 
 
-@kernel
+@inlined
 def keep_and_move(squares: float, rate: float, decay: float) -> tuple[float, float]:
     """What a weight and its gradient are multiplied by in a step: x <- keep x - move g."""
     h = _DELTA + math.sqrt(squares)
     return h / (h + rate * decay), rate / (h + rate * decay)
 
 
-@kernel
+@inlined
 def decayed(x: float, squares: float, steps: int, decay: float, bits: int) -> float:
     """x after some steps, fewer than 2**bits, of nothing but decay."""
     h = _DELTA + math.sqrt(squares)
@@ -93,8 +94,24 @@ def decayed(x: float, squares: float, steps: int, decay: float, bits: int) -> fl
 
 @kernel
 def catch_up(weights: AnyArray, state: AnyArray, decay: float, step: int) -> None:
-    """Apply all decay that is still due."""
-    for f in range(len(weights)):
-        if weights[f] != 0.0:
-            weights[f] = decayed(weights[f], state[f, SQUARES], step - int(state[f, DECAYED]), decay, _BITS)
-        state[f, DECAYED] = step
+    """Apply all decay that is still due.
+
+    Weights that are not zero are brought side by side first: what is done for one is done for many at once then.
+    """
+    numbers, steps = np.empty(_BLOCK, np.int32), np.empty(_BLOCK, np.int32)
+    x, squares = np.empty(_BLOCK), np.empty(_BLOCK, np.float32)
+    for begin in range(0, len(weights), _BLOCK):
+        own, own_state = weights[begin : begin + _BLOCK], state[begin : begin + _BLOCK]
+        count = 0
+        for f in range(len(own)):
+            numbers[count] = f
+            count += own[f] != 0.0
+        for k in range(count):
+            f = numbers[k]
+            x[k], squares[k], steps[k] = own[f], own_state[f, SQUARES], step - int(own_state[f, DECAYED])
+        for k in range(np.uint64(count)):
+            x[k] = decayed(x[k], squares[k], steps[k], decay, _BITS)
+        for k in range(count):
+            own[numbers[k]] = x[k]
+        for f in range(np.uint64(len(own))):
+            own_state[f, DECAYED] = step
