@@ -33,7 +33,8 @@ class GroupRun:
 
     def __init__(self, graph: Graph, senders: Sequence[Sender], options: Options) -> None:
         self._graph, self._senders, self._options = graph, senders, options
-        self._incoming, self._outgoing = self._uniform(), self._uniform()
+        uniform = self._uniform()
+        self._incoming, self._outgoing = list(uniform), list(uniform)  # new messages take their places
         self._gathered = np.zeros((len(senders), graph.slot_count))
         self._scratch = np.empty(graph.slot_count)
         self._memory: list[tuple[FloatArray, FloatArray]] = []
