@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from small_parser import fit
+from small_parser import TINY, fit
 from treebp.data.embedded import embedded_treebank
+from treebp.data.evaluation import evaluate
 from treebp.pipeline.pipeline import Pipeline
 from treebp.training.lightening import lightened
 
@@ -25,10 +28,22 @@ def used(pipeline):
 
 def test_what_costs_nothing_is_dropped(pipeline, tmp_path):
     light = lightened(pipeline, DEV, threads=1)
-    assert light.las >= light.las_of_all - 0.03
+    assert light.measure == "LAS"
+    assert light.score >= light.score_of_all - 0.03
     assert used(light.pipeline) < used(pipeline)
     assert used(light.pipeline) <= light.share * used(pipeline) + 1
     assert megabytes(light.pipeline, tmp_path) < 0.5 * megabytes(pipeline, tmp_path)
+
+
+def test_without_labels_heads_decide():
+    config = replace(TINY, labels=False)
+    pipeline = Pipeline(fit(embedded_treebank("train")[:200], embedded_treebank("dev")[:10], config=config))
+    light = lightened(pipeline, DEV, threads=1)
+    assert light.measure == "UAS"
+    assert light.score >= light.score_of_all - 0.03
+    for score, model in ((light.score, light.pipeline), (light.score_of_all, pipeline)):
+        parsed = [parse.to_sentence() for parse in model.parser.parse(DEV, threads=1)]
+        assert score == evaluate(DEV, parsed, punctuation="unicode").uas > 50.0
 
 
 @pytest.mark.parametrize("size", [0.1, 0.2])

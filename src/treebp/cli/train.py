@@ -227,7 +227,8 @@ def _summarise(
     console.print(f"tags: {tags}")
     if light.share < 1.0:
         console.print(
-            f"weights: {100 * light.share:.3g} % are kept, LAS {light.las:.2f} ({light.las_of_all:.2f} with all)"
+            f"weights: {100 * light.share:.3g} % are kept, {light.measure} {light.score:.2f} "
+            f"({light.score_of_all:.2f} with all)"
         )
     if raw:
         console.print("from raw text: " + ", ".join(f"{name} {score.f1:.2f}" for name, score in raw.items()))

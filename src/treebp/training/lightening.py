@@ -11,7 +11,7 @@ from treebp.data.sentence import Sentence
 from treebp.pipeline.pipeline import Pipeline
 
 _SHARES = 0.05, 0.1, 0.2, 0.4, 0.7, 1.0
-_COST = 0.03  # points of labelled attachment that count as none
+_COST = 0.03  # points of attachment that count as none
 _TRIES = 8
 _FULL_ENOUGH = 0.93
 
@@ -22,15 +22,17 @@ class Lightened(NamedTuple):
     Attributes:
         pipeline: the model.
         share: of all weights, that are left.
-        las: labelled attachment score on development data, without punctuation.
-        las_of_all: the same with all weights.
+        measure: "LAS" or, of a parser without labels, "UAS": on development data, without punctuation.
+        score: by this measure.
+        score_of_all: the same with all weights.
 
     """
 
     pipeline: Pipeline
     share: float
-    las: float
-    las_of_all: float
+    measure: str
+    score: float
+    score_of_all: float
 
 
 def lightened(
@@ -40,23 +42,25 @@ def lightened(
 
     Raises ValueError if the file needs more room than that whatever its weights.
     """
-    las_of_all = _las(pipeline, dev, threads)
+    measure = "LAS" if pipeline.parser.config.labels else "UAS"
+
+    def judged(model: Pipeline) -> float:
+        parsed = (parse.to_sentence() for parse in model.parser.parse(dev, threads=threads))
+        scores = evaluate(dev, parsed, punctuation="unicode")
+        return scores.las if measure == "LAS" else scores.uas
+
+    score_of_all = judged(pipeline)
     if megabytes == math.inf:
-        return Lightened(pipeline, 1.0, las_of_all, las_of_all)
+        return Lightened(pipeline, 1.0, measure, score_of_all, score_of_all)
     if megabytes > 0.0:
         share, small = _of_size(pipeline, megabytes)
-        return Lightened(small, share, _las(small, dev, threads), las_of_all)
+        return Lightened(small, share, measure, judged(small), score_of_all)
     for share in _SHARES:
         small = pipeline.rounded(share)
-        las = _las(small, dev, threads)
-        if las >= las_of_all - _COST:
-            return Lightened(small, share, las, las_of_all)
-    return Lightened(pipeline, 1.0, las_of_all, las_of_all)
-
-
-def _las(pipeline: Pipeline, dev: Sequence[Sentence], threads: int | None) -> float:
-    parsed = (parse.to_sentence() for parse in pipeline.parser.parse(dev, threads=threads))
-    return evaluate(dev, parsed, punctuation="unicode").las
+        score = judged(small)
+        if score >= score_of_all - _COST:
+            return Lightened(small, share, measure, score, score_of_all)
+    return Lightened(pipeline, 1.0, measure, score_of_all, score_of_all)
 
 
 def _of_size(pipeline: Pipeline, megabytes: float) -> tuple[float, Pipeline]:
