@@ -11,14 +11,15 @@ LARGEST_SCORE = 1e300
 """The largest finite log-weight, of either sign, of which millions can be added up without overflow."""
 
 
-def float_array(values: ArrayLike, name: str, *, copied: bool = True) -> FloatArray:
+def float_array(values: ArrayLike, name: object, *, copied: bool = True) -> FloatArray:
     """Own contiguous copy of an array; ValueError, which begins with the name, if it does not hold real numbers.
 
     What is only read, and at once, need not be `copied` unless kernels would be compiled once more for it.
     """
     numbers = _numbers(values, name, "biufO")
     if copied:
-        return np.array(numbers, dtype=np.float64, order="C")
+        is_new = isinstance(values, list | tuple)
+        return np.asarray(numbers, np.float64, order="C") if is_new else np.array(numbers, np.float64, order="C")
     return np.asarray(np.require(numbers, np.float64, ["C", "A", "W"]))
 
 
@@ -27,18 +28,18 @@ def integer_array(values: ArrayLike, name: str) -> IntArray:
     return np.array(_numbers(values, name, "iu"), dtype=np.int64, order="C")
 
 
-def _numbers(values: ArrayLike, name: str, kinds: str) -> AnyArray:
+def _numbers(values: ArrayLike, name: object, kinds: str) -> AnyArray:
     """The values as an array of one of these kinds of numbers, of which none is masked."""
     what = "integers" if kinds == "iu" else "numbers"
     try:
         array = np.asanyarray(values)
-        if array.dtype == np.object_:  # Fractions, for instance; None and lists of different lengths are no numbers
+        if array.dtype.kind == "O":  # Fractions, for instance; None and lists of different lengths are no numbers
             array = array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name}: an array of {what} expected ({error})") from error
     if array.dtype.kind not in kinds and array.size:
         raise ValueError(f"{name}: an array of {what} expected, not of type {array.dtype}")
-    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+    if type(array) is not np.ndarray and np.ma.is_masked(array):
         raise ValueError(f"{name}: an array with masked entries; fill them first")
     return array
 

@@ -1,6 +1,7 @@
 """Factor graphs: variables, and the factors that score their joint states."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -120,11 +121,15 @@ class CompiledGraph:
         groups = [self._group(own) for own in self._members]
         names = [variable.name for variable in self.variables], _Names(self._members)
         self.graph = Graph([variable.states for variable in self.variables], groups, names)
-        self._places = {factor: place for group in range(len(groups)) for factor, place in self._places_of(group)}
         self._defaults = [
             np.concatenate([factor.potentials.ravel() for factor in own]) if own[0].potentials.size else np.zeros(0)
             for own in self._members
         ]
+
+    @cached_property
+    def _places(self) -> dict[Factor, Place]:
+        """Where each factor is: made when a run is asked about single factors."""
+        return {factor: place for group in range(len(self._members)) for factor, place in self._places_of(group)}
 
     def _group(self, factors: list[Factor]) -> Group:
         index = self._index

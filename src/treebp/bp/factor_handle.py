@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from treebp._checks import LARGEST_SCORE, float_array, is_score, read_only
+from treebp._checks import LARGEST_SCORE, float_array, is_score
 from treebp._types import FloatArray
 from treebp.bp.factors.protocol import StructuredFactor
 from treebp.bp.variables import Variable
@@ -45,7 +45,8 @@ class Factor:
         self.variables = tuple(variables)
         self.structured = structured
         shape = tuple([variable.states for variable in self.variables]) if structured is None else None
-        self.potentials: FloatArray = read_only(self._checked(log_potentials, shape))
+        self.potentials: FloatArray = self._checked(log_potentials, shape)
+        self.potentials.setflags(write=False)
 
     @property
     def name(self) -> str:
@@ -57,7 +58,7 @@ class Factor:
         return self._checked(log_potentials, self.potentials.shape)
 
     def _checked(self, log_potentials: ArrayLike, shape: tuple[int, ...] | None) -> FloatArray:
-        potentials = float_array(log_potentials, self.name)
+        potentials = float_array(log_potentials, self)
         if shape is not None and potentials.shape != shape:
             raise ValueError(f"{self.name}: log-potentials of shape {potentials.shape}, expected {shape}")
         if potentials.size <= _FEW and _all_plain(potentials.ravel().tolist()):
@@ -71,6 +72,9 @@ class Factor:
 
     def __repr__(self) -> str:
         return f"Factor({self.name!r})"
+
+    def __str__(self) -> str:
+        return self.name
 
 
 def _all_plain(numbers: list[float]) -> bool:
