@@ -51,10 +51,10 @@ def announce_compilation(console: Console, kernel: Any) -> bool:
     Return whether it is to be compiled and kept.
     """
     if kernel.stats.cache_path is None:
-        console.print("compiling kernels, about a minute at every start: set NUMBA_CACHE_DIR to a folder for them")
+        console.print("compiling kernels, up to a minute at every start: set NUMBA_CACHE_DIR to a folder for them")
         return False
     version = f"{sys.version_info.major}{sys.version_info.minor}"
     if any(Path(kernel.stats.cache_path).glob(f"*.{kernel.__name__}-*.py{version}*.nbi")):
         return False
-    console.print("compiling kernels (first run only, about a minute)")
+    console.print("compiling kernels (first run only, up to a minute)")
     return True
