@@ -139,7 +139,10 @@ class LabelModel:
 
         Raises ValueError if tokens (n + 3, attributes) and heads (n,) do not fit each other.
         """
-        tree = _checked(tokens, heads)
+        return self._predict(tokens, _checked(tokens, heads))
+
+    def _predict(self, tokens: IntArray, tree: IntArray) -> tuple[IntArray, FloatArray]:
+        """The same for a tree that needs no check."""
         probabilities = np.ones((len(tree), len(self.labels)))
         if len(self.labels) > 1:
             label_probabilities(tokens, tree, self._templates, self._bits, self.weights, self.root_label, probabilities)
@@ -175,7 +178,7 @@ def label_trees(
     Where the parser's scorer knows labels too, probabilities are means of its own and the label model's.
     """
     if scorer is None or len(model.labels) == 1:
-        return [model.predict(*sentence) for sentence in zip(tokens, trees, strict=True)]
+        return [model._predict(*sentence) for sentence in zip(tokens, trees, strict=True)]
     flat = np.concatenate(trees)
     scores = scorer.scores(flat)
     if model.root_label >= 0:
@@ -185,7 +188,7 @@ def label_trees(
     found *= scorer.share / found.sum(axis=1, keepdims=True)
     if scorer.share < 1.0:
         found += (1.0 - scorer.share) * np.concatenate(
-            [model.predict(*one)[1] for one in zip(tokens, trees, strict=True)]
+            [model._predict(*one)[1] for one in zip(tokens, trees, strict=True)]
         )
     return [(own.argmax(axis=1), own) for own in split(found, np.array([len(tree) for tree in trees]))]
 

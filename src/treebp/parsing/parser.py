@@ -132,7 +132,7 @@ class Parser:
                 Parse(
                     sentence=sentence,
                     heads=heads,
-                    labels=[names[label] for label in numbers],
+                    labels=[names[label] for label in numbers.tolist()],
                     arcs=arcs,
                     beliefs=beliefs,
                     label_names=names,
