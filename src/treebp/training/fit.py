@@ -61,7 +61,7 @@ def fit(
     stages = list(stages_of(model, prepared, labels, config, workers, progress))
     reports = train_model(stages, config, progress=progress, checkpoint=checkpoint, fingerprint=run)
     if config.scorer == "sum":
-        reports.append(choose_shares(model, Development(prepared, labels, config, model)))
+        reports.append(choose_shares(model, Development(prepared, labels, config, model, workers)))
         progress.epoch(reports[-1])
     tagging = prepared.tagging
     return Parser(

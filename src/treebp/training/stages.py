@@ -36,17 +36,17 @@ def stages_of(
             if number and prepared.drawn:  # tags in doubt are not the same in all trainings
                 drawn = zip(examples, prepared.drawn[number - 1], strict=True)
                 seen = [example._replace(tokens=tokens) for example, tokens in drawn]
-            score = Development(prepared, labels, config, own).score
+            score = Development(prepared, labels, config, own, threads).score
             for objective in config.objective.split("+"):
                 learner = _of_features(own, config, seen, objective, threads, progress)
                 yield Stage(objective, config.epochs, seen, scorer, learner, score, number)
         if len(scorers) > 1:
-            score = Development(prepared, labels, config, hashed).score
+            score = Development(prepared, labels, config, hashed, threads).score
             mean = Mean(scorers, score)
             yield Stage("mean", 1, [], hashed.scorer, lambda rate: mean, score)
     if config.scorer != "hashed":
         neural = replace(model, scorer=getattr(model.scorer, "neural", model.scorer))
-        score = Development(prepared, labels, config, neural).score
+        score = Development(prepared, labels, config, neural, threads).score
         examples = _examples(prepared, labels, whole_trees=config.network_objective == "cll")
         learner = _of_network(neural, config, examples, threads)
         for objective in config.network_objective.split("+"):
