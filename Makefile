@@ -26,7 +26,10 @@ bounds: .venv/installed
 
 # The English model, from the files of UD_English-EWT in a folder: make english EWT=UD_English-EWT
 english: .venv/installed
+	$(BIN)/python -m pip install --quiet spacy-lookups-data==1.0.5
+	$(BIN)/python benchmarks/english_clusters.py english.clusters
 	$(BIN)/treebp train $(EWT)/en_ewt-ud-train.conllu --dev $(EWT)/en_ewt-ud-dev.conllu -o en.model --pipeline \
+	    --word-clusters english.clusters --set templates=words,tags,coarse,between,lemmas,morphology,clusters \
 	    --size 12 --seed 1 --epochs 4 --set trainings=8 --force
 	mv en.model src/treebp/models/en.model
 

@@ -90,6 +90,7 @@ def test_options_override_settings_which_override_the_file(tmp_path: Path) -> No
         (["--set", "epoch=1"], "unknown key 'epoch'"),
         (["--threads", "0"], "--threads"),
         (["-o", "."], "is a folder"),
+        (["--word-clusters", "test.conllu", "-o", "test.conllu", "--force"], "test.conllu is an input"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(trained, options: list[str], message: str) -> None:
@@ -109,6 +110,18 @@ def test_bad_data_is_one_line_with_its_place_and_nothing_is_written(tmp_path: Pa
     result = treebp(*TRAIN, "-o", "en.model", folder=tmp_path)
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
     assert result.stderr.startswith("treebp: dev.conllu:3:7: ")
+    assert not list(tmp_path.glob("*en.model*"))
+
+
+def test_clusters_that_are_none_are_one_line_with_its_place(tmp_path: Path) -> None:
+    write_treebank(tmp_path)
+    (tmp_path / "clusters").write_text("0110\tdog\ncat\n")
+    result = treebp(*TRAIN, "--word-clusters", "clusters", "-o", "en.model", folder=tmp_path)
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+    assert result.stderr.startswith("treebp: clusters:2: a cluster's name, a tab and a word are expected")
+    missing = treebp(*TRAIN, "--word-clusters", "no such file", "-o", "en.model", folder=tmp_path)
+    assert (missing.returncode, missing.stderr.count("\n")) == (1, 1)
+    assert "no such file" in missing.stderr
     assert not list(tmp_path.glob("*en.model*"))
 
 

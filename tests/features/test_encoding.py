@@ -5,6 +5,7 @@ from treebp.data.coarse_tags import PENN_TO_UNIVERSAL
 from treebp.data.sentence import Sentence
 from treebp.features.encoding import Encoding
 from treebp.features.templates import ATTRIBUTES
+from treebp.features.word_clusters import WordClusters
 
 UNKNOWN, BOUNDARY, ROOT = range(3)
 
@@ -104,3 +105,24 @@ def test_an_encoding_can_be_made_again_from_its_values():
 def test_tags_that_are_missing_altogether_do_no_harm():
     tokens = Encoding.of([sentence("trees grow")]).encode(sentence("trees grow"))
     assert column(tokens, "fine") == column(tokens, "coarse") == [UNKNOWN, UNKNOWN]
+
+
+def test_clusters_are_those_that_training_words_have():
+    clusters = WordClusters({"trees": "0101010", "bushes": "0101010", "grow": "0101100", "sing": "0101011"})
+    encoding = Encoding.of(TRAIN, clusters)
+    assert encoding.values["cluster"] == ["0101010", "0101100"]
+    assert encoding.values["cluster6"] == ["010101", "010110"]
+    assert encoding.values["cluster4"] == ["0101"]
+    assert "clusters" in encoding.available(["words", "clusters"])
+    tokens = encoding.encode(sentence("Bushes sing loudly grow"))
+    assert column(tokens, "cluster") == [3, UNKNOWN, UNKNOWN, 4]
+    assert column(tokens, "cluster6") == [3, 3, UNKNOWN, 4]
+    assert column(tokens, "cluster4") == [3, 3, UNKNOWN, 3]
+
+
+def test_without_clusters_nothing_is_said_of_them():
+    encoding = Encoding.of(TRAIN)
+    assert encoding.available(["words", "clusters"]) == ("words",)
+    values = {name: encoding.values[name] for name in ATTRIBUTES if "cluster" not in name}  # as in earlier versions
+    again = Encoding(values, encoding.tag_map)
+    assert column(again.encode(TRAIN[0]), "cluster") == [UNKNOWN] * 3

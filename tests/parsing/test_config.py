@@ -19,6 +19,7 @@ OTHERS = Config(
     templates=(),
     weight_bits=18,
     labels=False,
+    word_clusters='of "words"\\in it.txt',
     label_weight_bits=9,
     label_epochs=7,
     label_rate=0.0625,

@@ -8,6 +8,7 @@ import pytest
 from treebp.data.evaluation import tag_accuracy
 from treebp.data.sentence import Sentence
 from treebp.features.model_file import write_tensors
+from treebp.features.word_clusters import WordClusters
 from treebp.tagging.tagger import Tagger, TaggerOptions
 
 OPTIONS = TaggerOptions(epochs=2, weight_bits=16)
@@ -86,6 +87,22 @@ def test_one_by_one_and_on_threads(tagger, test_set, monkeypatch):
     assert all(same(one, tagger.tag_together([sentence])[0]) for one, sentence in zip(together, test_set, strict=True))
     monkeypatch.setattr("treebp.tagging.tagger._BATCH_WORDS", 50)
     assert all(same(one, two) for one, two in zip(together, tagger.tag(test_set, threads=3), strict=True))
+
+
+def test_a_word_that_was_never_seen_is_known_by_its_cluster(train, tmp_path):
+    verbs = {
+        form
+        for sentence in train
+        for form, tag in zip(sentence.forms, sentence.coarse_tags, strict=True)
+        if tag == "VERB"
+    }
+    clusters = WordClusters({**dict.fromkeys(verbs, "01"), "zzyx": "01"})
+    tagger = Tagger.fit(train[:400], OPTIONS, clusters=clusters, threads=1)
+    sentence = Sentence.from_columns(["They", "zzyx", "the", "dog", "."])
+    assert tagger.tag_together([sentence])[0].sentence.coarse_tags[1] == "VERB"
+    tagger.save(tmp_path / "tagger")
+    again = Tagger.load(tmp_path / "tagger")
+    assert same(again.tag_together([sentence])[0], tagger.tag_together([sentence])[0])
 
 
 def test_training_does_not_depend_on_threads(train):

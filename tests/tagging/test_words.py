@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from treebp.features.word_clusters import WordClusters
 from treebp.kernels.spelling import ending_keys
 from treebp.tagging.words import ATTRIBUTES, WordValues, spelling_of
 
@@ -18,6 +19,14 @@ def test_words_seen_once_are_as_good_as_unknown():
     assert values(known, "tree")["word"] > 0
     assert values(known, "Tree")["word"] == 0
     assert values(known, "Tree")["lower"] == values(known, "tree")["lower"] > 0
+
+
+def test_words_of_a_cluster_have_its_number():
+    known = WordValues({"tree": 2}, WordClusters({"tree": "01", "bush": "01", "grow": "10"}))
+    of_words = [values(known, word)["cluster"] for word in ("tree", "Bush", "grow", "stone")]
+    assert of_words[0] == of_words[1] > 0
+    assert of_words[2] not in (0, of_words[0])
+    assert of_words[3] == 0
 
 
 def test_affixes_are_of_the_word_in_lower_case():

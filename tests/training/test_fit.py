@@ -9,10 +9,11 @@ from small_parser import TINY, accuracy, fit, same_model
 from treebp.data.embedded import embedded_treebank
 from treebp.data.punctuation import is_punctuation
 from treebp.parsing.arcs import Arcs
-from treebp.parsing.parser import new_model
+from treebp.parsing.parser import Parser, new_model
 from treebp.parsing.parts import PARTS
 from treebp.parsing.scorer import HashedScorer
 from treebp.training import Progress, prepare, stages
+from treebp.training.data import fingerprint
 from treebp.training.learner import Example, Learner
 from treebp.training.mean import Mean
 
@@ -41,6 +42,27 @@ def test_the_rate_tuned_is_the_same_on_any_number_of_threads(train, dev):
     one, two = (fit(train[:60], dev[:10], config=config, threads=threads) for threads in (1, 2))
     assert one.reports[0].rate == two.reports[0].rate > 0.0
     assert same_model(one, two)
+
+
+def test_clusters_of_words_are_learnt_from_and_stored(train, dev, tmp_path):
+    path = tmp_path / "clusters"
+    words = sorted({form for sentence in train for form in sentence.forms})
+    path.write_text("".join(f"{len(word)}\t{word}\n" for word in words), encoding="utf-8")
+    small = replace(TINY, epochs=1, tags="predicted", tagger_weight_bits=14, tagger_epochs=1, tagger_folds=2)
+    plain = fit(train[:80], dev[:10], config=small)
+    config = replace(small, word_clusters=str(path))
+    fingerprint_of_run = fingerprint(config, train[:80], dev[:10])
+    parser = fit(train[:80], dev[:10], config=config)
+    assert not same_model(parser, plain)
+    assert not np.array_equal(parser.tagger.model.weights, plain.tagger.model.weights)
+    parser.save(tmp_path / "model")
+    path.write_text("1\tother\n", encoding="utf-8")
+    again = Parser.load(tmp_path / "model")
+    assert [again.encoding.clusters.of(word) for word in words] == [str(len(word)) for word in words]
+    for one, two in zip(parser.parse(dev, threads=1), again.parse(dev, threads=1), strict=True):
+        assert one.to_sentence(marginals=True) == two.to_sentence(marginals=True)
+    # Another file is another run.
+    assert fingerprint(config, train[:80], dev[:10]) != parser.fingerprint == fingerprint_of_run
 
 
 def test_several_trainings_are_averaged(train, dev):

@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -52,6 +53,10 @@ def train(
     ] = False,
     tags: Annotated[
         str | None, typer.Option(metavar="gold|predicted", help="The treebank's tags, or those of a tagger of its own.")
+    ] = None,
+    word_clusters: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Clusters of words: a line of name, tab and word for each."),
     ] = None,
     inference: Annotated[str | None, typer.Option(metavar="bp|exact", help="How to infer beliefs.")] = None,
     tree: Annotated[str | None, typer.Option(metavar="auto|projective|nonprojective", help="Kind of trees.")] = None,
@@ -101,6 +106,10 @@ def train(
     }
     named = [f"{key}={value}" for key, value in options.items() if value is not None]
     run = _configuration(config, [*(settings or []), *named])
+    if word_clusters:
+        run = replace(run, word_clusters=word_clusters)
+    if run.word_clusters:
+        check_files(inputs=[run.word_clusters], outputs=outputs, force=force or resume)
 
     if run.scorer != "hashed":
         from treebp.neural.device import find_device
@@ -114,6 +123,7 @@ def train(
     from treebp.data.conll import read_conll
     from treebp.data.files import write_text
     from treebp.data.plain_text import tells_spaces
+    from treebp.features.word_clusters import WordClusters
     from treebp.kernels.tree_group import send_trees
     from treebp.training import fit_pipeline
     from treebp.training.data import fingerprint, split
@@ -122,6 +132,8 @@ def train(
 
     sentences = list(read_conll(source, encoding=encoding, require_heads=True))
     development = list(read_conll(dev, encoding=encoding, require_heads=True)) if dev else None
+    if run.word_clusters:
+        WordClusters.load(run.word_clusters)  # what is wrong with it is told before anything is written
     console = new_console(stderr=json)
     with sole_writer(log), _others_dismissed():
         # Another run may have ended meanwhile.

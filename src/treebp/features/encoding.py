@@ -9,6 +9,7 @@ from treebp._types import IntArray
 from treebp.data.coarse_tags import default_mapping
 from treebp.data.sentence import Sentence
 from treebp.features.templates import ATTRIBUTES, TemplateGroup
+from treebp.features.word_clusters import NO_CLUSTERS, WordClusters
 
 _UNKNOWN, _BOUNDARY, _ROOT = range(3)
 _PREFIX = 5
@@ -26,9 +27,16 @@ class Encoding:
     seen in training are all the same. Treebanks without fine tags have their coarse ones in both places.
     """
 
-    def __init__(self, values: Mapping[str, Sequence[str]], tag_map: Mapping[str, str] | None) -> None:
-        self.values = {attribute: list(values[attribute]) for attribute in ATTRIBUTES}
+    def __init__(
+        self,
+        values: Mapping[str, Sequence[str]],
+        tag_map: Mapping[str, str] | None,
+        clusters: WordClusters = NO_CLUSTERS,
+    ) -> None:
+        # Parsers of earlier versions know nothing of clusters.
+        self.values = {attribute: list(values.get(attribute, ())) for attribute in ATTRIBUTES}
         self.tag_map = dict(tag_map) if tag_map is not None else None
+        self.clusters = clusters
         self._has_fine_tags = bool(self.values["fine"])
         self._numbers = [
             {value: number for number, value in enumerate(self.values[attribute], start=_ROOT + 1)}
@@ -39,7 +47,7 @@ class Encoding:
         self._rows: dict[_Word, bytes] = {}  # joining bytes is the fastest way to fill an array
 
     @classmethod
-    def of(cls, sentences: Sequence[Sentence]) -> "Encoding":
+    def of(cls, sentences: Sequence[Sentence], clusters: WordClusters = NO_CLUSTERS) -> "Encoding":
         """Number what these sentences contain, in order of first occurrence."""
         has_fine_tags = any(tag != "_" for sentence in sentences for tag in sentence.fine_tags)
         coarse = {tag for sentence in sentences for tag in sentence.coarse_tags}
@@ -48,13 +56,14 @@ class Encoding:
         for sentence in sentences:
             columns = sentence.forms, sentence.fine_tags, sentence.coarse_tags, sentence.lemmas, sentence.feats
             for word in zip(*columns, strict=True):
-                for attribute, value in zip(ATTRIBUTES, _attributes(*word, tag_map), strict=True):
+                for attribute, value in zip(ATTRIBUTES, _attributes(*word, tag_map, clusters), strict=True):
                     seen[attribute][value] = None
-        return cls({attribute: [value for value in seen[attribute] if value != "_"] for attribute in seen}, tag_map)
+        values = {attribute: [value for value in seen[attribute] if value != "_"] for attribute in seen}
+        return cls(values, tag_map, clusters)
 
     def available(self, groups: Iterable[TemplateGroup]) -> tuple[TemplateGroup, ...]:
         """Those of the template groups for which the training set has values."""
-        needs = {"lemmas": "lemma", "morphology": "morphology"}
+        needs = {"lemmas": "lemma", "morphology": "morphology", "clusters": "cluster"}
         return tuple(group for group in groups if self.values[needs.get(group, "word")])
 
     def encode(self, sentence: Sentence) -> IntArray:
@@ -67,7 +76,7 @@ class Encoding:
         """The attributes of a word that is not at hand, given by its columns."""
         if len(self._rows) >= _REMEMBERED:
             self._rows.clear()
-        values = _attributes(*word, self.tag_map)
+        values = _attributes(*word, self.tag_map, self.clusters)
         if not self._has_fine_tags:
             values = (values[0], values[_COARSE], *values[2:])
         found = zip(self._numbers, values, strict=True)
@@ -76,7 +85,9 @@ class Encoding:
 
 
 def _attributes(
-    form: str, fine: str, coarse: str, lemma: str, feats: str, tag_map: Mapping[str, str] | None
+    form: str, fine: str, coarse: str, lemma: str, feats: str, tag_map: Mapping[str, str] | None, clusters: WordClusters
 ) -> tuple[str, ...]:
     """The ATTRIBUTES of a word as strings."""
-    return form, fine, coarse if tag_map is None else tag_map.get(fine, "X"), form[:_PREFIX], lemma, feats
+    coarse = coarse if tag_map is None else tag_map.get(fine, "X")
+    cluster = clusters.of(form)
+    return form, fine, coarse, form[:_PREFIX], lemma, feats, cluster, cluster[:6], cluster[:4]

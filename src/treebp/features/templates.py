@@ -5,14 +5,16 @@ depends on what the template is for: a head ``h`` and its modifier ``m``, say. A
 the word before or behind it. A star marks the slot for whose values the weights stand side by side in memory. Every
 mistake raises a ValueError that names the template.
 
+``cluster6`` and ``cluster4`` are the clusters whose names begin with the same six and the same four letters.
+
 Templates come in sections: each says which groups a user must have asked for to get its templates.
 """
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple
 
-TemplateGroup = Literal["words", "tags", "coarse", "between", "prefixes", "lemmas", "morphology"]
-ATTRIBUTES = ("word", "fine", "coarse", "prefix", "lemma", "morphology")
+TemplateGroup = Literal["words", "tags", "coarse", "between", "prefixes", "lemmas", "morphology", "clusters"]
+ATTRIBUTES = ("word", "fine", "coarse", "prefix", "lemma", "morphology", "cluster", "cluster6", "cluster4")
 
 
 class Slot(NamedTuple):

@@ -1,5 +1,6 @@
 """Everything that describes a training run, as one dataclass that reads and writes TOML."""
 
+import json
 import math
 import sys
 from collections.abc import Iterable
@@ -53,8 +54,10 @@ class Config:
     """How many words may hang from the root; "auto" follows the training trees."""
     decoder: Literal["mbr", "log-odds", "map"] = "mbr"
     """How a tree is picked: by expected accuracy, by log-odds of arcs, or by score."""
-    templates: tuple[TemplateGroup, ...] = ("words", "tags", "coarse", "between", "prefixes", "lemmas", "morphology")
+    templates: tuple[TemplateGroup, ...] = get_args(TemplateGroup)
     """Groups of feature templates; those whose column a treebank does not fill are left out."""
+    word_clusters: str = ""
+    """A file of clusters of words, if there is one: in each line a cluster's name, a tab and a word."""
     weight_bits: int = 24
     """The parser has 2**weight_bits hashed weights."""
     tags: Literal["gold", "predicted"] = "gold"
@@ -284,4 +287,4 @@ def _toml(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_toml, value)) + "]"
-    return f'"{value}"' if isinstance(value, str) else repr(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

@@ -21,6 +21,9 @@ _GROUPS: dict[str, TemplateGroup] = {
     "prefix": "prefixes",
     "lemma": "lemmas",
     "morphology": "morphology",
+    "cluster": "clusters",
+    "cluster6": "clusters",
+    "cluster4": "clusters",
 }
 _TEMPLATES = (
     "h.fine",
@@ -68,6 +71,11 @@ _TEMPLATES = (
     "m.morphology c.fine",
     "m.fine s.fine",
     "m.fine s.word",
+    "h.cluster",
+    "m.cluster",
+    "h.cluster m.cluster",
+    "h.cluster m.fine",
+    "h.fine m.cluster",
 )
 
 

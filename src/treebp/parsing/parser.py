@@ -13,6 +13,7 @@ from treebp._types import AnyArray, BoolArray, IntArray
 from treebp.data.sentence import Sentence
 from treebp.features.encoding import Encoding
 from treebp.features.model_file import load_model, tensors_of, with_prefix, write_tensors
+from treebp.features.word_clusters import WordClusters
 from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.config import Config
 from treebp.parsing.decoding import decode, k_best
@@ -202,6 +203,7 @@ class Parser:
             **{f"pruner_{name}": array for name, array in self.pruner.model.scorer.state().items()},
             "length_bounds": self.pruner.bounds,
             **with_prefix("labels", self.labels.state()),
+            **with_prefix("clusters", self.encoding.clusters.state()),
         }
         if self.tagger is not None:
             header["tagger"], of_tagger = self.tagger.state()
@@ -222,7 +224,8 @@ class Parser:
         """The parser that had this state. Raises ValueError, among others, if it cannot be one."""
         _check_types(header)
         config = Config.from_toml(header["config"])
-        encoding = Encoding(header["values"], header["tag_map"])
+        clusters = WordClusters.from_state(tensors_of("clusters", tensors))
+        encoding = Encoding(header["values"], header["tag_map"], clusters)
         projective, single_root = bool(header["projective"]), bool(header["single_root"])
         count = len(header["labels"])
         model = new_model(
@@ -237,7 +240,7 @@ class Parser:
         pruning = {name: PruningReport(**report) for name, report in header["pruning"].items()}
         tagger = None
         if config.tags == "predicted":
-            tagger = Tagger.from_state(header["tagger"], tensors_of("tagger", tensors))
+            tagger = Tagger.from_state(header["tagger"], tensors_of("tagger", tensors), clusters)
         tagging = header.get("tagging", {})
         columns = {str(name): float(share) for name, share in header.get("columns", {}).items()}
         fingerprint = str(header.get("fingerprint", ""))

@@ -13,6 +13,7 @@ from treebp._threads import map_in_order, thread_count
 from treebp._types import AnyArray, FloatArray
 from treebp.data.sentence import Sentence
 from treebp.features.model_file import load_model, pack, tensors_of, unpack, with_prefix, write_tensors
+from treebp.features.word_clusters import NO_CLUSTERS, WordClusters
 from treebp.tagging.fitting import FittingOptions, fit_sequences
 from treebp.tagging.lemmatiser import Lemmatiser, Tag
 from treebp.tagging.lexicon import Lexicon
@@ -43,6 +44,15 @@ _TEMPLATES = (
     "p-1.shape p.shape p+1.shape",
     "p-2.lower p-1.lower",
     "p+1.lower p+2.lower",
+)
+_CLUSTER_TEMPLATES = (
+    "p.cluster",
+    "p-1.cluster",
+    "p+1.cluster",
+    "p-1.cluster p.cluster",
+    "p.cluster p+1.cluster",
+    "p-2.cluster",
+    "p+2.cluster",
 )
 
 
@@ -112,7 +122,12 @@ class Tagger:
 
     @classmethod
     def fit(
-        cls, sentences: Iterable[Sentence], options: TaggerOptions | None = None, *, threads: int | None = None
+        cls,
+        sentences: Iterable[Sentence],
+        options: TaggerOptions | None = None,
+        *,
+        clusters: WordClusters = NO_CLUSTERS,
+        threads: int | None = None,
     ) -> "Tagger":
         """Train on sentences with tags; the result does not depend on the number of threads."""
         options = options or TaggerOptions()
@@ -124,7 +139,7 @@ class Tagger:
         words = [("", form) for sentence in train for form in sentence.forms]
         lexicon = Lexicon.of(words, gold, len(numbers))
         tags = list(numbers)
-        tagger = cls._new(tags, lexicon, options.weight_bits, options.decoder)
+        tagger = cls._new(tags, lexicon, clusters, options.weight_bits, options.decoder)
         candidates = lexicon.candidates_in_training(words, gold)
         sequences = Sequences(
             np.array([len(sentence) for sentence in train]),
@@ -150,15 +165,18 @@ class Tagger:
         return replace(tagger, lemmatiser=lemmatiser)
 
     @classmethod
-    def _new(cls, tags: Sequence[Tag], lexicon: Lexicon, bits: int, decoder: Decoder) -> "Tagger":
+    def _new(
+        cls, tags: Sequence[Tag], lexicon: Lexicon, clusters: WordClusters, bits: int, decoder: Decoder
+    ) -> "Tagger":
         """A tagger without lemmas, all its weights zero."""
         counts = zip(lexicon.words, lexicon.totals.tolist(), strict=True)
-        values = WordValues({word: count for (_, word), count in counts})
+        values = WordValues({word: count for (_, word), count in counts}, clusters)
+        templates = (*_TEMPLATES, *_CLUSTER_TEMPLATES) if clusters else _TEMPLATES
         features = [_features(tag) for tag in tags]
         names = list(dict.fromkeys(name for own in features for name in own))
         parts = [(tag.coarse, tag.fine, *map(own.get, names)) for tag, own in zip(tags, features, strict=True)]
         labels = LabelSet.of_parts(parts, chained=2)
-        return cls(tags, lexicon, values, SequenceModel(labels, ATTRIBUTES, _TEMPLATES, bits=bits), None, decoder)
+        return cls(tags, lexicon, values, SequenceModel(labels, ATTRIBUTES, templates, bits=bits), None, decoder)
 
     def tag(self, sentences: Iterable[Sentence], *, threads: int | None = None) -> Iterator[Tagged]:
         """Tag sentences as they come, in order, looking only a little ahead."""
@@ -230,7 +248,7 @@ class Tagger:
         return cast(list[_Word], found)
 
     def state(self) -> tuple[dict[str, Any], dict[str, AnyArray]]:
-        """A header and arrays from which `from_state` makes the same tagger."""
+        """A header and arrays from which, with the same clusters, `from_state` makes the same tagger."""
         lexicon, arrays = self.lexicon.state()
         used, weights = pack(self.model.weights)
         header = {
@@ -247,13 +265,15 @@ class Tagger:
         return header, tensors
 
     @classmethod
-    def from_state(cls, header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> "Tagger":
+    def from_state(
+        cls, header: Mapping[str, Any], arrays: Mapping[str, AnyArray], clusters: WordClusters = NO_CLUSTERS
+    ) -> "Tagger":
         """The tagger that had this state. Raises ValueError if it cannot be one."""
         tags = [Tag(*map(str, tag)) for tag in header["tags"]]
         if header["decoder"] not in get_args(Decoder):
             raise ValueError(f"there is no decoder {header['decoder']!r}")
         lexicon = Lexicon.from_state(header["lexicon"], arrays, len(tags))
-        tagger = cls._new(tags, lexicon, header["bits"], header["decoder"])
+        tagger = cls._new(tags, lexicon, clusters, header["bits"], header["decoder"])
         unpack(arrays["weights_used"], arrays["weights"], tagger.model.weights)
         if header["lemmas"] is None:
             return tagger
@@ -262,12 +282,17 @@ class Tagger:
 
     def save(self, path: str | Path) -> None:
         """Write everything that tagging needs to one file, which appears only when complete."""
-        write_tensors(Path(path), _KIND, *self.state())
+        header, tensors = self.state()
+        write_tensors(Path(path), _KIND, header, tensors | with_prefix("clusters", self.values.clusters.state()))
 
     @classmethod
     def load(cls, path: str | Path) -> "Tagger":
         """Read a tagger that was saved. Raises ValueError for a file that is damaged, or of a newer version."""
-        return load_model(path, _KIND, cls.from_state)
+
+        def tagger(header: Mapping[str, Any], tensors: Mapping[str, AnyArray]) -> "Tagger":
+            return cls.from_state(header, tensors, WordClusters.from_state(tensors_of("clusters", tensors)))
+
+        return load_model(path, _KIND, tagger)
 
 
 def tags_of(sentence: Sentence) -> Iterator[Tag]:

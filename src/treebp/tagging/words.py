@@ -1,4 +1,4 @@
-"""What a tagger sees of words: the words themselves, their beginnings and ends, and their shape."""
+"""What a tagger sees of words: the words themselves, their beginnings and ends, their shape and their cluster."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from treebp._types import AnyArray, IntArray
+from treebp.features.word_clusters import NO_CLUSTERS, WordClusters
 from treebp.kernels.spelling import Spelling, spell
 
 PREFIXES, SUFFIXES = range(1, 5), range(1, 6)
-ATTRIBUTES = ("word", "lower", "shape", *(f"prefix{k}" for k in PREFIXES), *(f"suffix{k}" for k in SUFFIXES))
+ATTRIBUTES = ("word", "lower", "shape", *(f"prefix{k}" for k in PREFIXES), *(f"suffix{k}" for k in SUFFIXES), "cluster")
 _UNKNOWN = 0
 
 
@@ -34,6 +35,7 @@ class WordValues:
 
     Args:
         counts: how often each word occurs.
+        clusters: of words.
 
     Example:
         >>> values = WordValues({"tree": 2, "grow": 1})
@@ -44,12 +46,14 @@ class WordValues:
 
     """
 
-    def __init__(self, counts: Mapping[str, int]) -> None:
+    def __init__(self, counts: Mapping[str, int], clusters: WordClusters = NO_CLUSTERS) -> None:
         lower: Counter[str] = Counter()
         for word, count in counts.items():
             lower[word.lower()] += count
         self._words = _numbers(counts)
         self._lower = _numbers(lower)
+        self.clusters = clusters
+        self._cluster_numbers = {name: number for number, name in enumerate(self.clusters.names, start=_UNKNOWN + 1)}
 
     def rows(self, words: Sequence[str]) -> AnyArray:
         """(words, ATTRIBUTES) their values, int32."""
@@ -59,7 +63,8 @@ class WordValues:
         values[:, 0] = [self._words.get(word, _UNKNOWN) for word in words]
         values[:, 1] = [self._lower.get(word, _UNKNOWN) for word in lower]
         hashes = np.column_stack([spelling.shape, spelling.prefixes, spelling.suffixes])
-        values[:, 2:] = hashes >> np.uint64(33)
+        values[:, 2:-1] = hashes >> np.uint64(33)
+        values[:, -1] = [self._cluster_numbers.get(self.clusters.of(word), _UNKNOWN) for word in words]
         return values
 
 

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from treebp._types import BoolArray, IntArray
 from treebp.data.projectivity import nonprojective_arcs, projectivise
 from treebp.data.sentence import Sentence
 from treebp.features.encoding import Encoding
+from treebp.features.word_clusters import NO_CLUSTERS, WordClusters
 from treebp.parsing.config import Config
 from treebp.parsing.label_templates import label_templates
 from treebp.parsing.labels import LabelModel
@@ -124,13 +126,14 @@ def prepare(
     """Encode and prune training and development sentences, and learn labels; see ``treebp.training.fit``."""
     progress = progress or Progress()
     sentences, held_out = given = split(train, dev, config)
+    clusters = WordClusters.load(config.word_clusters) if config.word_clusters else NO_CLUSTERS
     tagging = None
     if config.tags == "predicted":
         progress.start("tagger", words_to_learn_from(sentences, config))
-        tagging = predict_tags(sentences, held_out, config, threads, progress.advance)
+        tagging = predict_tags(sentences, held_out, clusters, config, threads, progress.advance)
         sentences, held_out = tagging.train, tagging.dev
     structure = tree_structure(config, sentences)
-    encoding = Encoding.of(sentences)
+    encoding = Encoding.of(sentences, clusters)
     tokens = [encoding.encode(sentence) for sentence in sentences]
     drawn = [[encoding.encode(sentence) for sentence in own] for own in (tagging.drawn if tagging is not None else [])]
     gold = [np.array(sentence.heads, dtype=np.int64) for sentence in sentences]
@@ -247,8 +250,10 @@ def legal_tree(heads: Sequence[int], structure: tuple[bool, bool]) -> IntArray:
 
 
 def fingerprint(config: Config, *parts: Sequence[Sentence]) -> str:
-    """A digest of a configuration and of data, to recognise a run by."""
+    """A digest of a configuration, with its clusters, and of data, to recognise a run by."""
     digest = hashlib.blake2b(config.to_toml().encode(), digest_size=16)
+    if config.word_clusters:
+        digest.update(Path(config.word_clusters).read_bytes())
     for sentences in parts:
         digest.update(b"\0\0")
         for sentence in sentences:

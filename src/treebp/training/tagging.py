@@ -7,6 +7,7 @@ import numpy as np
 
 from treebp.data.evaluation import tag_accuracy
 from treebp.data.sentence import Sentence
+from treebp.features.word_clusters import WordClusters
 from treebp.parsing.config import Config
 from treebp.tagging.tagger import Tagger, TaggerOptions
 
@@ -26,7 +27,12 @@ class Tagging:
 
 
 def predict_tags(
-    train: Sequence[Sentence], dev: Sequence[Sentence], config: Config, threads: int, advance: Callable[[int], None]
+    train: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    clusters: WordClusters,
+    config: Config,
+    threads: int,
+    advance: Callable[[int], None],
 ) -> Tagging:
     """Tag ``train`` by folds and ``dev`` by a tagger of all of it; ``advance`` hears of words that were learnt from.
 
@@ -38,12 +44,12 @@ def predict_tags(
     rng = np.random.default_rng((config.seed, 4))
     for fold in range(folds):
         seen = [sentence for k, sentence in enumerate(train) if k % folds != fold]
-        tagger = _fit(seen if folds > 1 else train, config, threads, advance)
+        tagger = _fit(seen if folds > 1 else train, clusters, config, threads, advance)
         tagged[fold::folds] = _tagged(tagger, train[fold::folds], threads)
         for sentences in drawn:
             sentences[fold::folds] = tagger.draw(train[fold::folds], rng)
     if folds > 1:
-        tagger = _fit(train, config, threads, advance)
+        tagger = _fit(train, clusters, config, threads, advance)
     new = _tagged(tagger, dev, threads)
     accuracy = {"train": tag_accuracy(zip(train, tagged, strict=True)), "dev": tag_accuracy(zip(dev, new, strict=True))}
     return Tagging(tagger, tagged, drawn, new, accuracy)
@@ -55,9 +61,11 @@ def words_to_learn_from(sentences: Sequence[Sentence], config: Config) -> int:
     return sum(map(len, sentences)) * max(1, folds)
 
 
-def _fit(sentences: Sequence[Sentence], config: Config, threads: int, advance: Callable[[int], None]) -> Tagger:
+def _fit(
+    sentences: Sequence[Sentence], clusters: WordClusters, config: Config, threads: int, advance: Callable[[int], None]
+) -> Tagger:
     options = TaggerOptions(epochs=config.tagger_epochs, weight_bits=config.tagger_weight_bits, seed=config.seed)
-    tagger = Tagger.fit(sentences, options, threads=threads)
+    tagger = Tagger.fit(sentences, options, clusters=clusters, threads=threads)
     advance(sum(map(len, sentences)))
     return tagger
 

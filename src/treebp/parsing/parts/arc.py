@@ -38,6 +38,19 @@ _MORPHOLOGY = (
     "h.word m.morphology",
     "h.morphology m.word",
 )
+_CLUSTERS = (
+    "h.cluster",
+    "m.cluster",
+    "h.cluster m.cluster",
+    "h.cluster m.fine",
+    "h.fine m.cluster",
+    "h.cluster h.fine m.cluster m.fine",
+    "h.cluster4 m.cluster4",
+    "h.cluster6 m.cluster6",
+    "h.cluster6 m.cluster",
+    "h.cluster m.cluster6",
+    "h.fine h.cluster4 m.fine m.cluster4",
+)
 _BETWEEN = ("h.T m.T b.T*",)
 
 ARC_TEMPLATES = HashedTemplates(
@@ -56,6 +69,7 @@ ARC_TEMPLATES = HashedTemplates(
         Section(("prefixes",), ("h.prefix", "m.prefix", "h.prefix m.prefix", "h.prefix m.fine", "h.fine m.prefix")),
         Section(("lemmas",), ("h.lemma m.lemma", "h.lemma m.fine", "h.fine m.lemma", "h.lemma h.fine m.lemma m.fine")),
         Section(("morphology",), _MORPHOLOGY),
+        Section(("clusters",), _CLUSTERS),
         Section(("tags", "between"), with_tag("fine", _BETWEEN)),
         Section(("coarse", "between"), with_tag("coarse", _BETWEEN)),
     ),
