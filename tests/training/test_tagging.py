@@ -7,6 +7,7 @@ import pytest
 
 from small_parser import TINY, fit
 from treebp.data.evaluation import evaluate
+from treebp.features.word_clusters import NO_CLUSTERS
 from treebp.parsing.parser import Parser, new_model
 from treebp.tagging.tagger import Tagger
 from treebp.training import Progress, prepare
@@ -38,14 +39,14 @@ def test_sentences_are_tagged_by_models_that_have_not_seen_them(folds, train, de
                 tagged_by[sentence.text] = self.sentences
                 yield type("Tagged", (), {"sentence": sentence})
 
-    def fit_spy(sentences, options, threads):
+    def fit_spy(sentences, options, clusters, threads):
         seen.append(len(sentences))
         return Spy(sentences)
 
     monkeypatch.setattr(Tagger, "fit", fit_spy)
     words = []
     some = list({sentence.text: sentence for sentence in train[:20]}.values())
-    found = predict_tags(some, dev[:3], replace(CONFIG, tagger_folds=folds), 1, words.append)
+    found = predict_tags(some, dev[:3], NO_CLUSTERS, replace(CONFIG, tagger_folds=folds), 1, words.append)
     assert [sentence.text for sentence in found.train] == [sentence.text for sentence in some]
     assert sum(words) == words_to_learn_from(some, replace(CONFIG, tagger_folds=folds))
     everything = {sentence.text for sentence in some}
