@@ -220,7 +220,7 @@ class _Sums(NamedTuple):
                 projective_group.careful_gains(arcs, group.single_root, keep, found)
         else:
             spanning_group.spanning_gains(arcs, group.single_root, keep, found)
-        count, refused = kernels.send_trees(arcs, found, messages, marginals, outgoing), {}
+        count, refused = kernels.send_trees(arcs, found, marginals, outgoing), {}
         for tree in np.flatnonzero(found.refused).tolist() if count else ():
             edges = slice(int(arcs.first[tree]), int(arcs.first[tree + 1]))
             log_tree = LogTree(
