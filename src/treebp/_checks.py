@@ -19,7 +19,7 @@ def float_array(values: ArrayLike, name: object, *, copied: bool = True) -> Floa
     numbers = _numbers(values, name, "biufO")
     if copied:
         is_new = isinstance(values, list | tuple)
-        return np.asarray(numbers, np.float64, order="C") if is_new else np.array(numbers, np.float64, order="C")
+        return numbers if is_new and numbers.dtype == np.float64 else np.array(numbers, np.float64, order="C")
     return np.asarray(np.require(numbers, np.float64, ["C", "A", "W"]))
 
 

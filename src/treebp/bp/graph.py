@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +12,8 @@ from treebp._checks import integer_array
 from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
 from treebp.bp.groups.protocol import Group
 from treebp.kernels.stretch import Edges
+
+_NO_SLOTS = np.zeros(0, np.uint32)
 
 
 class Names(Protocol):
@@ -74,14 +76,13 @@ class Graph:
         # What is checked stays as it was then, whatever is written into a group's array later.
         self._variables = [group.variables if trusted else group.variables.copy() for group in self.groups]
         slots = [own if self.binary else self._slots_of(own) for own in self._variables]
-        self.slots: list[AnyArray] = [
-            own.view(np.uint32) if own.dtype == np.int32 else own.astype(np.uint32) for own in slots
-        ]
+        ends = [*accumulate(map(len, slots), initial=0)]
+        self.ranges = [slice(begin, end) for begin, end in pairwise(ends)]
+        self.entry_count = ends[-1]
+        self.entry_slots: AnyArray = np.concatenate([_NO_SLOTS, *slots], dtype=np.uint32, casting="unsafe")
+        self.slots: list[AnyArray] = [self.entry_slots[own] for own in self.ranges]
         # Whether a group's messages are one for each slot, in order: then they need not be gathered.
         self.one_to_one = [len(own) == self.slot_count and bool((own == np.arange(len(own))).all()) for own in slots]
-        ends = np.cumsum([0, *map(len, slots)]).tolist()
-        self.ranges = [slice(begin, end) for begin, end in pairwise(ends)]
-        self.entry_count: int = ends[-1]
 
     def _check(self, number: int, group: Group) -> None:
         variables = group.variables
@@ -130,14 +131,13 @@ class Graph:
     def edges(self) -> Edges:
         """Edges and the entries of each slot, for inference along single edges."""
         widths = np.diff(self.first_slot)[self.edge_variable]
-        slots = np.concatenate([np.zeros(0, np.uint32), *self.slots])
-        counts = np.bincount(slots, minlength=self.slot_count)
+        counts = np.bincount(self.entry_slots, minlength=self.slot_count)
         return Edges(
             first_entry=np.concatenate(([0], np.cumsum(widths))),
             states=self.states[self.edge_variable],
-            slots=slots,
+            slots=self.entry_slots,
             first_of_slot=np.concatenate(([0], np.cumsum(counts))),
-            slot_entries=np.argsort(slots, kind="stable"),
+            slot_entries=np.argsort(self.entry_slots, kind="stable"),
         )
 
     @property

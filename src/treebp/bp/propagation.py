@@ -15,6 +15,7 @@ from treebp.bp.factor_handle import Factor
 from treebp.bp.graph import Graph
 from treebp.bp.group_run import GroupRun
 from treebp.bp.outcome import Options
+from treebp.bp.projective_run import run_projective
 from treebp.bp.schedule import GroupPlan, Schedule, plan
 
 
@@ -71,11 +72,13 @@ def propagate(
         flat = _flat(groups, potentials)
     options = Options(damping, tolerance, gradient, watch or tolerance is not None)
     senders = [group.start(own) for group, own in zip(groups.groups, flat, strict=True)]
-    steps = plan(groups, schedule)
-    if isinstance(steps, GroupPlan):
-        outcome = GroupRun(groups, senders, options).run(steps, iterations)
-    else:
-        outcome = EdgeRun(groups, flat, senders, options).run(steps, iterations)
+    outcome = run_projective(groups, senders, options, iterations) if schedule == "serial" else None
+    if outcome is None:
+        steps = plan(groups, schedule)
+        if isinstance(steps, GroupPlan):
+            outcome = GroupRun(groups, senders, options).run(steps, iterations)
+        else:
+            outcome = EdgeRun(groups, flat, senders, options).run(steps, iterations)
     converged = tolerance is not None and bool(outcome.residuals[-1] < tolerance)
     again = partial(
         propagate,

@@ -6,7 +6,7 @@ import numpy as np
 
 from treebp._types import FloatArray
 from treebp.kernels import eisner
-from treebp.kernels._jit import kernel
+from treebp.kernels._jit import inlined, kernel
 from treebp.kernels.tree_group import Arcs, Sums
 
 CHARTS = eisner.CHARTS
@@ -59,7 +59,7 @@ def careful_gains(arcs: Arcs, single_root: bool, kept: bool, sums: Sums) -> None
             _settle(sums, t, size, gains, partition)
 
 
-@kernel
+@inlined
 def _matrices(sums: Sums, size: int, matrix: int, kept: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Weights, gains and charts of the tree whose matrices begin at a place."""
     end, place = matrix + size * size, matrix if kept else 0
@@ -70,7 +70,7 @@ def _matrices(sums: Sums, size: int, matrix: int, kept: bool) -> tuple[FloatArra
     )
 
 
-@kernel
+@inlined
 def _settle(sums: Sums, t: int, size: int, gains: FloatArray, partition: float) -> None:
     """Make what the charts gave for a tree its gains and log-partition."""
     scale = 1.0 / partition

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treebp._types import BoolArray, FloatArray, IntArray
-from treebp.kernels._jit import kernel
+from treebp.kernels._jit import inlined, kernel
 from treebp.kernels.numbers import exp, log
 
 _LIGHTEST = -690.0  # the log of the smallest weight beside the largest one of its modifier
@@ -78,7 +78,7 @@ def weigh_trees(arcs: Arcs, incoming: FloatArray, sums: Sums) -> None:
         position, matrix = position + size, matrix + size * size
 
 
-@kernel
+@inlined
 def _weigh(
     heads: IntArray, starts: IntArray, log_odds: FloatArray, logits: FloatArray, weights: FloatArray, tops: FloatArray
 ) -> float:
@@ -115,8 +115,8 @@ def _weigh(
 
 
 @kernel
-def send_trees(arcs: Arcs, sums: Sums, with_messages: bool, marginals: FloatArray, outgoing: FloatArray) -> int:
-    """Write the marginals of all arcs and, if wanted, the messages to them; complete the log-partitions.
+def send_trees(arcs: Arcs, sums: Sums, marginals: FloatArray, outgoing: FloatArray) -> int:
+    """Write the marginals of all arcs and, unless there is no room, the messages to them; complete the log-partitions.
 
     Return how many trees are refused.
     """
@@ -133,7 +133,7 @@ def send_trees(arcs: Arcs, sums: Sums, with_messages: bool, marginals: FloatArra
             for a in range(begin, end):
                 head, modifier = arcs.heads[a], arcs.modifiers[a]
                 marginals[a] = weights[head, modifier] * gains[head, modifier]
-            if with_messages:
+            if len(outgoing):
                 sums.refused[t] = not _messages(
                     arcs.heads[begin:end], starts, weights, gains, tops, marginals[begin:end], outgoing[begin:end]
                 )
@@ -141,7 +141,7 @@ def send_trees(arcs: Arcs, sums: Sums, with_messages: bool, marginals: FloatArra
     return refused
 
 
-@kernel
+@inlined
 def _messages(
     heads: IntArray,
     starts: IntArray,
@@ -218,7 +218,7 @@ def send_trees_backward(
             _centre(starts, marginals[begin:end], of_weights[begin:end], of_gains[begin:end])
 
 
-@kernel
+@inlined
 def _centre(starts: IntArray, marginals: FloatArray, of_weights: FloatArray, of_gains: FloatArray) -> None:
     """Take account of that the marginals of a modifier's arcs sum to one: then gains may have any unit."""
     for m in range(1, len(starts)):
@@ -230,7 +230,7 @@ def _centre(starts: IntArray, marginals: FloatArray, of_weights: FloatArray, of_
             of_gains[a] -= marginals[a] * total
 
 
-@kernel
+@inlined
 def _through_messages(
     heads: IntArray,
     starts: IntArray,

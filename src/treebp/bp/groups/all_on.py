@@ -50,11 +50,11 @@ class AllOn:
     def start(self, potentials: FloatArray) -> Sender:
         """The group with these log-potentials: in ratios, unless these are too large, or it has single variables."""
         if self.arity == 1:
-            return _Single(potentials)
+            return Single(potentials)
         strongest, weights = kernels.weights_of(potentials)
         if strongest > STRONGEST:
             return _Explicit(self.tables(), potentials)
-        return _Ratios(self.arity, strongest, weights)
+        return Ratios(self.arity, strongest, weights)
 
     def tables(self) -> Tables:
         """The same factors as tables, all of whose entries but the last are zero."""
@@ -66,7 +66,7 @@ class AllOn:
         return AllOn(self.variables[edges][None]), edges, np.array([factor])
 
 
-class _Single:
+class Single:
     """One variable per factor: its log-odds are the log-potential, whatever the variable says."""
 
     in_ratios = False
@@ -74,10 +74,11 @@ class _Single:
     constant = True
 
     def __init__(self, potentials: FloatArray) -> None:
-        self._potentials = potentials
+        self.potentials = potentials
 
     def send(self, incoming: FloatArray, outgoing: FloatArray, gradient: bool) -> GroupBackprop:
-        outgoing[:] = self._potentials
+        """See `Sender`."""
+        outgoing[:] = self.potentials
 
         def backprop(adjoint: FloatArray, of_potentials: FloatArray) -> None:
             of_potentials += adjoint
@@ -85,37 +86,40 @@ class _Single:
         return backprop
 
     def sums(self, incoming: FloatArray, outgoing: FloatArray) -> Sums:
+        """See `Sender`."""
         beliefs = np.empty_like(incoming)
-        log_partition = kernels.single_expectations(self._potentials, incoming, beliefs)
+        log_partition = kernels.single_expectations(self.potentials, incoming, beliefs)
         return Sums(beliefs, log_partition)
 
 
-class _Ratios:
+class Ratios:
     """Pairs or triples in real arithmetic."""
 
     in_ratios = True
     constant = False
 
     def __init__(self, arity: int, strongest: float, weights: FloatArray) -> None:
-        self._arity, self.strongest, self._weights = arity, strongest, weights
+        self.arity, self.strongest, self.weights = arity, strongest, weights
 
     def send(self, incoming: FloatArray, outgoing: FloatArray, gradient: bool) -> GroupBackprop:
-        rows = incoming.reshape(self._arity, -1)
-        _SEND[self._arity](self._weights, rows, outgoing.reshape(self._arity, -1))
+        """See `Sender`."""
+        rows = incoming.reshape(self.arity, -1)
+        _SEND[self.arity](self.weights, rows, outgoing.reshape(self.arity, -1))
 
         def backprop(adjoint: FloatArray, of_potentials: FloatArray) -> FloatArray:
             out = empty(len(adjoint))
-            _BACKWARD[self._arity](
-                self._weights, rows, adjoint.reshape(self._arity, -1), out.reshape(self._arity, -1), of_potentials
+            _BACKWARD[self.arity](
+                self.weights, rows, adjoint.reshape(self.arity, -1), out.reshape(self.arity, -1), of_potentials
             )
             return out
 
         return backprop
 
     def sums(self, incoming: FloatArray, outgoing: FloatArray) -> Sums:
-        beliefs = np.empty_like(self._weights)
-        rows = incoming.reshape(self._arity, -1), outgoing.reshape(self._arity, -1)
-        return Sums(beliefs, kernels.expectations(self._weights, *rows, beliefs))
+        """See `Sender`."""
+        beliefs = np.empty_like(self.weights)
+        rows = incoming.reshape(self.arity, -1), outgoing.reshape(self.arity, -1)
+        return Sums(beliefs, kernels.expectations(self.weights, *rows, beliefs))
 
 
 class _Explicit:

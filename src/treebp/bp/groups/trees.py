@@ -87,7 +87,7 @@ class Trees:
 
     def start(self, potentials: FloatArray) -> Sender:
         """Trees have no log-potentials of their own."""
-        return _TreeSender(self)
+        return TreeSender(self)
 
     def subset(self, factor: int) -> tuple[Group, IntArray, IntArray]:
         """One tree as a group."""
@@ -162,24 +162,33 @@ def _arcs(sizes: IntArray, heads: IntArray, modifiers: IntArray) -> kernels.Arcs
     return kernels.Arcs(sizes, first, heads, modifiers, starts)
 
 
-class _TreeSender:
+class TreeSender:
+    """Trees that answer messages."""
+
     in_ratios = False
     strongest = np.inf
     constant = False
 
     def __init__(self, group: Trees) -> None:
-        self._group = group
-        self._last: tuple[FloatArray, FloatArray] | None = None  # messages received, and the log-partitions they gave
+        self.group = group
+        self._last: FloatArray | None = None
+        self._log_partitions = _NOTHING
 
     def send(self, incoming: FloatArray, outgoing: FloatArray, gradient: bool) -> GroupBackprop:
-        sums = _Sums.of(self._group, incoming, keep=gradient, messages=True, outgoing=outgoing)
-        self._last = incoming, sums.log_partitions
+        """See `Sender`."""
+        sums = _Sums.of(self.group, incoming, keep=gradient, messages=True, outgoing=outgoing)
+        self.remember(incoming, sums.log_partitions)
         return lambda adjoint, of_potentials: sums.backward(adjoint, _NOTHING)
 
     def sums(self, incoming: FloatArray, outgoing: FloatArray) -> Sums:
-        if self._last is None or self._last[0] is not incoming:
-            self._last = incoming, _Sums.of(self._group, incoming, keep=False, messages=False).log_partitions
-        return Sums(_NOTHING, float(self._last[1].sum()) - total_softplus(incoming))
+        """See `Sender`."""
+        if self._last is not incoming:
+            self.remember(incoming, _Sums.of(self.group, incoming, keep=False, messages=False).log_partitions)
+        return Sums(_NOTHING, float(self._log_partitions.sum()) - total_softplus(incoming))
+
+    def remember(self, incoming: FloatArray, log_partitions: FloatArray) -> None:
+        """What messages received come to, (trees,): `sums` is asked for it after the last ones."""
+        self._last, self._log_partitions = incoming, log_partitions
 
 
 class _Sums(NamedTuple):
@@ -220,7 +229,7 @@ class _Sums(NamedTuple):
                 projective_group.careful_gains(arcs, group.single_root, keep, found)
         else:
             spanning_group.spanning_gains(arcs, group.single_root, keep, found)
-        count, refused = kernels.send_trees(arcs, found, messages, marginals, outgoing), {}
+        count, refused = kernels.send_trees(arcs, found, marginals, outgoing), {}
         for tree in np.flatnonzero(found.refused).tolist() if count else ():
             edges = slice(int(arcs.first[tree]), int(arcs.first[tree + 1]))
             log_tree = LogTree(
