@@ -123,6 +123,4 @@ def test_clusters_are_those_that_training_words_have():
 def test_without_clusters_nothing_is_said_of_them():
     encoding = Encoding.of(TRAIN)
     assert encoding.available(["words", "clusters"]) == ("words",)
-    values = {name: encoding.values[name] for name in ATTRIBUTES if "cluster" not in name}  # as in earlier versions
-    again = Encoding(values, encoding.tag_map)
-    assert column(again.encode(TRAIN[0]), "cluster") == [UNKNOWN] * 3
+    assert column(encoding.encode(TRAIN[0]), "cluster") == [UNKNOWN] * 3

@@ -211,6 +211,7 @@ LATER = {
     "temperature_end": 0.2,
 }
 OTHER = {
+    "word_clusters": "paths",
     "tree": "nonprojective",
     "root": "multiple",
     "templates": (),

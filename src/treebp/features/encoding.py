@@ -33,8 +33,7 @@ class Encoding:
         tag_map: Mapping[str, str] | None,
         clusters: WordClusters = NO_CLUSTERS,
     ) -> None:
-        # Parsers of earlier versions know nothing of clusters.
-        self.values = {attribute: list(values.get(attribute, ())) for attribute in ATTRIBUTES}
+        self.values = {attribute: list(values[attribute]) for attribute in ATTRIBUTES}
         self.tag_map = dict(tag_map) if tag_map is not None else None
         self.clusters = clusters
         self._has_fine_tags = bool(self.values["fine"])

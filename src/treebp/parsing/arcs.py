@@ -50,8 +50,8 @@ class Batch:
 
     ``sizes`` (sentences,) holds the number of positions of each, n + 1; ``tokens`` their rows, size + 2 of each;
     ``heads`` and ``modifiers`` their arcs; ``starts``, size of each, says where the arcs of a modifier begin, counted
-    from the sentence's first one, and how many arcs there are. ``forms``, for scorers that read characters, holds the
-    root's, "", and the words' of each sentence, or nothing.
+    from the sentence's first one, and how many arcs there are. ``forms``, for scorers that read characters, holds those
+    of each sentence's words, or nothing.
     """
 
     sizes: IntArray
@@ -59,18 +59,18 @@ class Batch:
     heads: IntArray
     modifiers: IntArray
     starts: IntArray
-    forms: Sequence[str] = ()
+    forms: Sequence[Sequence[str]] = ()
 
     @classmethod
     def of(cls, tokens: Sequence[IntArray], arcs: Sequence[Arcs], forms: Sequence[Sequence[str]] = ()) -> "Batch":
-        """Lay sentences, and the forms of their words, end to end; there must be one at least."""
+        """Lay sentences end to end; there must be one at least."""
         return cls(
             np.array([len(one.starts) for one in arcs]),
             np.concatenate(tokens),
             np.concatenate([one.heads for one in arcs]),
             np.concatenate([one.modifiers for one in arcs]),
             np.concatenate([one.starts for one in arcs]),
-            [form for sentence in forms for form in ("", *sentence)],
+            forms,
         )
 
     @property

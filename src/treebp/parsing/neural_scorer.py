@@ -74,7 +74,8 @@ class NeuralScorer:
         inner = np.ones(len(batch.tokens), np.bool_)  # all but boundaries
         begin = layout.first + 2 * np.arange(len(batch.sizes))
         inner[begin] = inner[begin + batch.sizes + 1] = False
-        states = network.states(Words(batch.sizes, batch.tokens[inner], batch.forms))
+        forms = [form for sentence in batch.forms for form in ("", *sentence)]
+        states = network.states(Words(batch.sizes, batch.tokens[inner], forms))
 
         def sentences_of(first: IntArray) -> IntArray:
             return np.repeat(np.arange(len(batch.sizes)), np.diff(first))

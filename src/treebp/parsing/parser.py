@@ -29,7 +29,8 @@ from treebp.parsing.scorer import HashedScorer, Scorer
 from treebp.tagging.tagger import Tagged, Tagger
 
 KIND = "treebp model"
-_BATCH, _BATCH_WORDS = 32, 800  # sentences that are parsed together at most, and words that are enough
+_FEWEST, _MOST = 8, 64  # sentences that are parsed together at first and at most
+_ENOUGH = 25  # words for each of them: fewer sentences will do if they are longer
 _Known = Mapping[int, int]
 _Forbidden = Collection[tuple[int, int]]
 _Item = tuple[Sentence, _Known, _Forbidden]
@@ -225,7 +226,8 @@ class Parser:
         _check_types(header)
         config = Config.from_toml(header["config"])
         clusters = WordClusters.from_state(tensors_of("clusters", tensors))
-        encoding = Encoding(header["values"], header["tag_map"], clusters)
+        values = {"cluster": [], "cluster6": [], "cluster4": [], **header["values"]}  # which 0.1.0 knows nothing of
+        encoding = Encoding(values, header["tag_map"], clusters)
         projective, single_root = bool(header["projective"]), bool(header["single_root"])
         count = len(header["labels"])
         model = new_model(
@@ -313,15 +315,15 @@ def _with_constraints(
 
 
 def _batches(items: Iterable[_Item]) -> Iterator[list[_Item]]:
-    """The sentences in groups."""
+    """The sentences in groups, small ones first, so that somebody who waits for the first trees gets them soon."""
     batch: list[_Item] = []
-    words = 0
+    words, size = 0, _FEWEST
     for item in items:
         batch.append(item)
         words += len(item[0])
-        if len(batch) == _BATCH or words >= _BATCH_WORDS:
+        if len(batch) == size or words >= size * _ENOUGH:
             yield batch
-            batch, words = [], 0
+            batch, words, size = [], 0, min(2 * size, _MOST)
     if batch:
         yield batch
 
