@@ -14,7 +14,7 @@ from treebp.parsing.parts.arc import ARC_TEMPLATES
 from treebp.parsing.parts.positions import OF_FOUR, OF_THREE
 from treebp.parsing.scorer import HashedScorer
 
-ALL = ("words", "tags", "coarse", "between", "prefixes", "lemmas", "morphology")
+ALL = ("words", "tags", "coarse", "between", "prefixes", "lemmas", "morphology", "clusters")
 BOTH = ("sibling", "grandparent")
 BITS = 12  # few weights, so that features share them
 

@@ -18,7 +18,7 @@ from treebp.kernels.labels import LABEL_TOKENS, LabelTemplates, train_epoch
 from treebp.parsing.label_templates import label_templates
 from treebp.parsing.labels import LabelModel
 
-TEMPLATES = label_templates(["words", "tags", "coarse", "prefixes", "lemmas", "morphology"])
+TEMPLATES = label_templates(["words", "tags", "coarse", "prefixes", "lemmas", "morphology", "clusters"])
 BITS = 6  # few rows, so that features share them
 Sentences = tuple[list[IntArray], list[IntArray], list[list[str]]]
 

@@ -12,7 +12,7 @@ from treebp.parsing.parts import PARTS
 from treebp.parsing.parts.arc import ARC_TEMPLATES
 from treebp.parsing.scorer import HashedScorer
 
-ALL = ("words", "tags", "coarse", "between", "prefixes", "lemmas", "morphology")
+ALL = ("words", "tags", "coarse", "between", "prefixes", "lemmas", "morphology", "clusters")
 BITS = 12  # few weights, so that features share them
 WORD = (1 << 64) - 1
 
