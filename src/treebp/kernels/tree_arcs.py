@@ -12,7 +12,7 @@ import numpy as np
 from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.kernels._jit import kernel
 from treebp.kernels.candidates import select_heads
-from treebp.kernels.tree_queries import best_heads
+from treebp.kernels.tree_queries import is_tree
 
 
 @kernel
@@ -46,21 +46,25 @@ def arc_matrix(size: int, heads: IntArray, modifiers: IntArray, scores: FloatArr
 def best_heads_of_arcs(
     sizes: IntArray,
     heads: IntArray,
-    modifiers: IntArray,
     starts: IntArray,
     scores: FloatArray,
     projective: bool,
     single_root: bool,
 ) -> tuple[IntArray, BoolArray]:
-    """The best heads of all words, and for which trees that settles it: see ``best_heads``."""
+    """The best heads of all words, and for which trees that settles it: as ``best_heads``, without a matrix."""
     found, settled = np.empty(sizes.sum() - len(sizes), np.int64), np.empty(len(sizes), np.bool_)
     position, arc, word = 0, 0, 0
     for t in range(len(sizes)):
-        size = sizes[t]
-        end = arc + starts[position + size - 1]
-        arcs = arc_matrix(size, heads[arc:end], modifiers[arc:end], scores[arc:end])
-        settled[t] = best_heads(arcs, size, projective, single_root, found[word : word + size - 1])[1]
-        position, arc, word = position + size, end, word + size - 1
+        size, some_tree = sizes[t], True
+        for modifier in range(1, size):
+            head, best = 0, -math.inf
+            for a in range(arc + starts[position + modifier - 1], arc + starts[position + modifier]):
+                if scores[a] > best or (scores[a] == best and heads[a] < head):
+                    head, best = heads[a], scores[a]
+            found[word + modifier - 1] = head
+            some_tree &= best > -math.inf
+        settled[t] = not some_tree or is_tree(found[word : word + size - 1], projective, single_root)
+        position, arc, word = position + size, arc + starts[position + size - 1], word + size - 1
     return found, settled
 
 

@@ -121,32 +121,30 @@ class Parser:
         items = [(one.sentence, known, forbidden) for one, (_, known, forbidden) in zip(tagged, items, strict=True)]
         names = self.labels.labels
         tokens = [self.encoding.encode(sentence) for sentence, _, _ in items]
-        batch = Batch.of(tokens, self._candidates(items, tokens), [sentence.forms for sentence, _, _ in items])
+        candidates = self._candidates(items, tokens)
+        batch = Batch.of(tokens, candidates, [sentence.forms for sentence, _, _ in items])
         circuit = self.model(batch)
+        beliefs = batch.split(circuit.inferred.beliefs)
         trees = decode(self.config.decoder, self.model, batch, circuit)
-        factors, residuals = self._factors(batch, circuit)
         labelled = label_trees(self.labels, tokens, trees, circuit.labels)
-        parses = []
-        for number, ((sentence, _, _), arcs, beliefs, heads, (numbers, probabilities)) in enumerate(
-            zip(items, batch.arcs, batch.split(circuit.inferred.beliefs), trees, labelled, strict=True)
-        ):
-            parses.append(
-                Parse(
-                    sentence=sentence,
-                    heads=heads,
-                    labels=[names[label] for label in numbers.tolist()],
-                    arcs=arcs,
-                    beliefs=beliefs,
-                    label_names=names,
-                    label_probabilities=probabilities,
-                    alternatives=k_best(self.model, arcs, beliefs, kbest) if kbest and len(heads) else [],
-                    factors={name: int(counts[number]) for name, counts in factors.items()},
-                    residual=float(residuals[number]),
-                    tag_probabilities=tagged[number].probabilities,
-                    lemma_probabilities=tagged[number].lemma_probabilities,
-                )
+        found = zip(tagged, candidates, beliefs, trees, labelled, *self._factors(batch, circuit), strict=True)
+        return [
+            Parse(
+                sentence=one.sentence,
+                heads=heads,
+                labels=[names[label] for label in numbers.tolist()],
+                arcs=arcs,
+                beliefs=own,
+                label_names=names,
+                label_probabilities=probabilities,
+                alternatives=k_best(self.model, arcs, own, kbest) if kbest and len(heads) else [],
+                factors=factors,
+                residual=residual,
+                tag_probabilities=one.probabilities,
+                lemma_probabilities=one.lemma_probabilities,
             )
-        return parses
+            for one, arcs, own, heads, (numbers, probabilities), factors, residual in found
+        ]
 
     def _tagged(self, sentences: Sequence[Sentence]) -> list[Tagged]:
         """The sentences with the tagger's tags or, if there is none, their own, which are certain."""
@@ -157,13 +155,15 @@ class Parser:
         return [Tagged(sentence, certain[: len(sentence)], certain[: len(sentence)]) for sentence in sentences]
 
     @staticmethod
-    def _factors(batch: Batch, circuit: Circuit) -> tuple[dict[str, IntArray], AnyArray]:
-        """How many parts of each kind a sentence has, and how far its beliefs moved at last: 0 without any."""
+    def _factors(batch: Batch, circuit: Circuit) -> tuple[list[dict[str, int]], list[float]]:
+        """How many parts of each kind each sentence has, and how far its beliefs moved at last: 0 without any."""
         counts = {name: np.diff(tuples.first) for name, tuples in circuit.tuples.items()}
         residuals = by_sentence(np.maximum, circuit.inferred.changes, batch.first)
-        if counts:
-            residuals[sum(counts.values()) == 0] = 0.0
-        return counts, residuals
+        if not counts:
+            return [{} for _ in batch.sizes], residuals.tolist()
+        residuals[sum(counts.values()) == 0] = 0.0
+        rows = zip(*(own.tolist() for own in counts.values()), strict=True)
+        return [dict(zip(counts, own, strict=True)) for own in rows], residuals.tolist()
 
     def _candidates(self, items: Sequence[_Item], tokens: Sequence[IntArray]) -> list[Arcs]:
         """The arcs to look at, of each sentence."""

@@ -106,7 +106,7 @@ class Trees:
         """(words,) the heads, tree after tree, of the trees whose arcs have the highest sums of scores (arcs,)."""
         arcs = self._with_number_per_arc(scores)
         found, settled = best_heads_of_arcs(
-            arcs.sizes, arcs.heads, arcs.modifiers, arcs.starts, scores, self.projective, self.single_root
+            arcs.sizes, arcs.heads, arcs.starts, scores, self.projective, self.single_root
         )
         search, ends = search_of(self.projective), np.cumsum(arcs.sizes - 1)
         for tree in np.flatnonzero(~settled).tolist():
