@@ -62,6 +62,17 @@ def test_a_run_leaves_model_settings_and_log_and_says_what_comes_next(trained) -
     assert "\x1b" not in result.stdout  # no bar and no colours where there is no terminal
 
 
+def test_without_labels_nothing_is_said_of_them(tmp_path: Path) -> None:
+    write_treebank(tmp_path)
+    result = treebp(*TRAIN, "--set", "labels=false", "--set", "trainings=2", "-o", "en.model", folder=tmp_path)
+    assert result.returncode == 0, result.stderr
+    rows = [line.split() for line in result.stdout.splitlines() if " gold " in line]
+    assert [row[1] for row in rows] == ["l2"] * 4 + ["mean"]
+    assert all(row[5] == "-" for row in rows)
+    assert rows[-1][6:8] == ["-", "-"]  # a mean has neither speed nor rate
+    assert "LAS 0.00" not in result.stdout
+
+
 def test_epochs_are_printed_as_json_if_asked_for(tmp_path: Path) -> None:
     write_treebank(tmp_path)
     result = treebp(*TRAIN, "-o", "en.model", "--json", folder=tmp_path)

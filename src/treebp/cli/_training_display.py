@@ -20,11 +20,13 @@ class TrainingDisplay:
     """A line per epoch, above a live bar if there is a terminal, and a JSON line per epoch in a file.
 
     A run that is resumed reports its earlier epochs again, so the file is begun anew and always holds one whole run.
+    Without labels there is no LAS to show.
     """
 
-    def __init__(self, console: Console, bar: WordsBar, log: Path, *, json: bool = False) -> None:
+    def __init__(self, console: Console, bar: WordsBar, log: Path, *, labels: bool = True, json: bool = False) -> None:
         self._console = console
         self._log = log
+        self._labels = labels
         self._json = json
         self._begun = False
         self.progress = Progress(bar.start, bar.advance, self._epoch)
@@ -46,9 +48,9 @@ class TrainingDisplay:
             report.tags,
             f"{report.value:.4f}",
             f"{report.dev_uas:.2f}",
-            f"{report.dev_las:.2f}",
-            f"{report.words_per_second or 0:,.0f}",
-            f"{report.rate:.4g}",
+            f"{report.dev_las:.2f}" if self._labels else "-",
+            f"{report.words_per_second:,.0f}" if report.words_per_second else "-",
+            f"{report.rate:.4g}" if report.rate else "-",
             "best" if report.best else "",
         )
         self._console.print(row.rstrip(), style="green" if report.best else "")

@@ -156,7 +156,7 @@ def train(
         if run.tokeniser and not tells_spaces(sentences):
             complain(f"warning: {source} says nowhere that no space follows a token: neither # text nor SpaceAfter=No")
         with WordsBar(console) as bar:
-            display = TrainingDisplay(console, bar, log, json=json)
+            display = TrainingDisplay(console, bar, log, labels=run.labels, json=json)
             try:
                 trained = fit_pipeline(
                     sentences,
@@ -235,7 +235,8 @@ def _summarise(
     pruning = parser.pruning["dev"]
     tags = tags_used(parser.tagging["dev"]) if parser.tagger is not None else "gold"
     example = shlex.quote(dev) if dev else "INPUT"
-    console.print(f"\nbest: {best.objective} epoch {best.epoch}, dev UAS {best.dev_uas:.2f}, LAS {best.dev_las:.2f}")
+    las = f", LAS {best.dev_las:.2f}" if parser.config.labels else ""
+    console.print(f"\nbest: {best.objective} epoch {best.epoch}, dev UAS {best.dev_uas:.2f}{las}")
     console.print(f"tags: {tags}")
     if light.share < 1.0:
         console.print(
