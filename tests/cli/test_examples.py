@@ -64,7 +64,6 @@ def test_the_examples_of_the_readme_run(small: Path) -> None:
     ]
     assert {shlex.split(line)[1] for line in commands} >= {"train", "parse", "evaluate", "init-config", "debug-data"}
     Path("notes.txt").write_text("The dog sleeps.\n")
-    Path("paths").write_text("0110\tdog\t7\n0111\tcat\t5\n")
     for line in commands:
         run(line)
     assert Path("parsed.conllu").exists()

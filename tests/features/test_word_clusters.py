@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from treebp.data.errors import TreebankError
+from treebp.features.model_file import MODEL_KIND, write_tensors
 from treebp.features.word_clusters import NO_CLUSTERS, WordClusters
 
 FILE = "0110\tMonday\t7\n0110\tTuesday\t6\n1011\tdog\t12\n1011\tDog\t3\n111\tDOG\t1\n10\tbank\n110\tBank\n"
@@ -50,6 +51,17 @@ def test_compressed_files_are_read(tmp_path):
     path = tmp_path / "clusters.gz"
     path.write_bytes(gzip.compress(FILE.encode()))
     assert WordClusters.load(path).of("dog") == "1011"
+
+
+def test_clusters_of_a_model(tmp_path):
+    english = WordClusters.load("en")
+    assert english.of("Tuesday") == english.of("monday") != english.of("walked") != "_"
+    write_tensors(tmp_path / "none.model", MODEL_KIND, {}, {})
+    with pytest.raises(ValueError, match=r"none\.model has no clusters of words"):
+        WordClusters.load(tmp_path / "none.model")
+    (tmp_path / "text.model").write_text(FILE)
+    with pytest.raises(ValueError, match=r"text\.model is damaged or not a treebp model"):
+        WordClusters.load(str(tmp_path / "text.model"))
 
 
 def test_stored_and_read_again():

@@ -9,8 +9,7 @@ import pytest
 
 from treebp.data.conll import read_conll, write_conll
 from treebp.data.embedded import embedded_treebank
-from treebp.features.model_file import read_tensors
-from treebp.parsing.parser import KIND
+from treebp.features.model_file import MODEL_KIND, read_tensors
 
 SETTINGS = [
     *("weight_bits=14", "pruner_weight_bits=14", "pruner_epochs=1", "pruner_folds=2", "rate=0.05", "epochs=1"),
@@ -72,7 +71,7 @@ def test_two_processes_share_the_batches_of_one_training(folder: Path) -> None:
     shared = subprocess.run([*launcher, *command], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     assert shared.returncode == 0, shared.stderr
     assert shared.stdout.count("best: ") == 1
-    (_, one), (_, two) = (read_tensors(folder / name, KIND) for name in ("alone.model", "shared.model"))
+    (_, one), (_, two) = (read_tensors(folder / name, MODEL_KIND) for name in ("alone.model", "shared.model"))
     assert one.keys() == two.keys()
     for name, array in one.items():
         assert np.allclose(array, two[name], atol=2e-4), name

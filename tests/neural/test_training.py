@@ -9,8 +9,8 @@ from small_network import NETWORK
 
 from small_parser import accuracy, fit
 from treebp.data.embedded import embedded_treebank
-from treebp.features.model_file import read_tensors, write_tensors
-from treebp.parsing.parser import KIND, Parser, new_model
+from treebp.features.model_file import MODEL_KIND, read_tensors, write_tensors
+from treebp.parsing.parser import Parser, new_model
 from treebp.training import Progress, prepare
 from treebp.training.stages import stages_of
 
@@ -74,13 +74,13 @@ def test_a_parser_comes_back_from_its_file(both, tmp_path):
 
 def test_a_file_with_other_arrays_is_refused(both, tmp_path):
     both.save(tmp_path / "model")
-    header, tensors = read_tensors(tmp_path / "model", KIND)
+    header, tensors = read_tensors(tmp_path / "model", MODEL_KIND)
     for change in (
         {"network.arc_scores.weight": np.zeros((2, 2), np.float32)},
         {"network.arc_scores.bias": np.full_like(tensors["network.arc_scores.bias"], np.nan)},
         {"shares": np.array([0.5, 7.0])},
     ):
-        write_tensors(tmp_path / "changed", KIND, header, {**tensors, **change})
+        write_tensors(tmp_path / "changed", MODEL_KIND, header, {**tensors, **change})
         with pytest.raises(ValueError, match="that can be used"):
             Parser.load(tmp_path / "changed")
 

@@ -15,6 +15,7 @@ import typer
 from treebp.cli._errors import complain
 from treebp.cli._files import check_files, sole_writer
 from treebp.cli._signals import last_words
+from treebp.models import find_model
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -56,7 +57,7 @@ def train(
     ] = None,
     word_clusters: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Clusters of words: a line of name, tab and word for each."),
+        typer.Option(metavar="FILE", help="Clusters of words: lines of name, tab and word; or a model."),
     ] = None,
     inference: Annotated[str | None, typer.Option(metavar="bp|exact", help="How to infer beliefs.")] = None,
     tree: Annotated[str | None, typer.Option(metavar="auto|projective|nonprojective", help="Kind of trees.")] = None,
@@ -109,7 +110,7 @@ def train(
     if word_clusters:
         run = replace(run, word_clusters=word_clusters)
     if run.word_clusters:
-        check_files(inputs=[run.word_clusters], outputs=outputs, force=force or resume)
+        check_files(inputs=[find_model(run.word_clusters)], outputs=outputs, force=force or resume)
 
     if run.scorer != "hashed":
         from treebp.neural.device import find_device

@@ -20,6 +20,8 @@ from treebp.models import find_model
 Model = TypeVar("Model")
 
 _TYPES = {"bool": "BOOL", "uint8": "U8", "int32": "I32", "int64": "I64", "float32": "F32", "float64": "F64"}
+MODEL_KIND = "treebp model"
+"""Of the files of parsers, with or without all that leads to them from plain text."""
 VERSION = 4
 _OLDEST = 2  # to be raised whenever the same weights would mean another model: with the hash of features, say
 _LARGEST = 1 << 30  # bytes that a compressed array may have

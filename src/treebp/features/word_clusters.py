@@ -5,6 +5,7 @@ Most words are rare in a treebank, but what is learnt of a cluster holds for all
 Collins, 2008).
 """
 
+import os
 from collections.abc import Iterable, Mapping
 from itertools import chain
 
@@ -13,6 +14,8 @@ import numpy as np
 from treebp._types import AnyArray
 from treebp.data.errors import TreebankError
 from treebp.data.files import PathOrStream, name_of, read_lines
+from treebp.features.model_file import MODEL_KIND, load_model, tensors_of
+from treebp.models import find_model
 
 _MOST = 1 << 16
 
@@ -52,13 +55,14 @@ class WordClusters:
 
     @classmethod
     def load(cls, source: PathOrStream) -> "WordClusters":
-        r"""Read a file with a line for each word: its cluster's name, a tab and the word.
+        r"""Read a file with a line for each word: its cluster's name, a tab and the word; or a model, "en" say.
 
         So do programs for Brown clustering write them; what follows after another tab is left alone. Words that would
         have the same cluster if they were not there are left out.
 
         Raises:
             TreebankError: with the line, if that is no such file.
+            ValueError: for a model, known by its name, that cannot be read or has none.
 
         Example:
             >>> import io
@@ -67,6 +71,12 @@ class WordClusters:
             (2, '1011')
 
         """
+        if isinstance(source, str | os.PathLike) and find_model(source).suffix == ".model":
+            path = find_model(source)
+            found = load_model(path, MODEL_KIND, lambda _, tensors: cls.from_state(tensors_of("clusters", tensors)))
+            if found is NO_CLUSTERS:
+                raise ValueError(f"{path} has no clusters of words")
+            return found
         listed: dict[str, str] = {}
         for number, line in enumerate(read_lines(source), start=1):
             try:

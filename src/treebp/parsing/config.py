@@ -57,7 +57,7 @@ class Config:
     templates: tuple[TemplateGroup, ...] = get_args(TemplateGroup)
     """Groups of feature templates; those whose column a treebank does not fill are left out."""
     word_clusters: str = ""
-    """A file of clusters of words, if there is one: in each line a cluster's name, a tab and a word."""
+    """A file of clusters of words, a name, a tab and a word in each line, or a model that has them, "en" say."""
     weight_bits: int = 24
     """The parser has 2**weight_bits hashed weights."""
     tags: Literal["gold", "predicted"] = "gold"

@@ -12,7 +12,7 @@ from treebp._threads import map_in_order
 from treebp._types import AnyArray, BoolArray, IntArray
 from treebp.data.sentence import Sentence
 from treebp.features.encoding import Encoding
-from treebp.features.model_file import load_model, tensors_of, with_prefix, write_tensors
+from treebp.features.model_file import MODEL_KIND, load_model, tensors_of, with_prefix, write_tensors
 from treebp.features.word_clusters import WordClusters
 from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.config import Config
@@ -28,7 +28,6 @@ from treebp.parsing.reports import EpochReport, PruningReport
 from treebp.parsing.scorer import HashedScorer, Scorer
 from treebp.tagging.tagger import Tagged, Tagger
 
-KIND = "treebp model"
 _FEWEST, _MOST = 8, 64  # sentences that are parsed together at first and at most
 _ENOUGH = 25  # words for each of them: fewer sentences will do if they are longer
 _Known = Mapping[int, int]
@@ -213,12 +212,12 @@ class Parser:
 
     def save(self, path: str | Path) -> None:
         """Write everything that parsing needs to one file, which appears only when complete."""
-        write_tensors(Path(path), KIND, *self.state())
+        write_tensors(Path(path), MODEL_KIND, *self.state())
 
     @classmethod
     def load(cls, path: str | Path) -> "Parser":
         """Read a parser that was saved. Raises ValueError for a file that is damaged, or of a newer version."""
-        return load_model(path, KIND, cls.from_state)
+        return load_model(path, MODEL_KIND, cls.from_state)
 
     @classmethod
     def from_state(cls, header: Mapping[str, Any], tensors: Mapping[str, AnyArray]) -> "Parser":

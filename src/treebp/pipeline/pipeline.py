@@ -9,8 +9,8 @@ from typing import Any
 from treebp._types import AnyArray
 from treebp.data.sentence import Sentence
 from treebp.features.compact import lighter
-from treebp.features.model_file import load_model, tensors_of, with_prefix, write_tensors
-from treebp.parsing.parser import KIND, Parser
+from treebp.features.model_file import MODEL_KIND, load_model, tensors_of, with_prefix, write_tensors
+from treebp.parsing.parser import Parser
 from treebp.pipeline.document import Document, ParsedSentence
 from treebp.tokenising.tokeniser import Tokeniser
 from treebp.tokenising.tokens import TokenisedSentence
@@ -135,12 +135,12 @@ class Pipeline:
 
     def save(self, path: str | Path) -> None:
         """Write everything to one file, which appears only when complete. `Parser.load` reads its parser."""
-        write_tensors(Path(path), KIND, *self.state())
+        write_tensors(Path(path), MODEL_KIND, *self.state())
 
     @classmethod
     def load(cls, path: str | Path) -> "Pipeline":
         """Read a pipeline, or a parser, that was saved. Raises ValueError for a file that cannot be used."""
-        return load_model(path, KIND, cls.from_state)
+        return load_model(path, MODEL_KIND, cls.from_state)
 
 
 def load(path: str | Path) -> Pipeline:

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from treebp.data.projectivity import nonprojective_arcs, projectivise
 from treebp.data.sentence import Sentence
 from treebp.features.encoding import Encoding
 from treebp.features.word_clusters import NO_CLUSTERS, WordClusters
+from treebp.models import find_model
 from treebp.parsing.config import Config
 from treebp.parsing.label_templates import label_templates
 from treebp.parsing.labels import LabelModel
@@ -253,7 +253,7 @@ def fingerprint(config: Config, *parts: Sequence[Sentence]) -> str:
     """A digest of a configuration, with its clusters, and of data, to recognise a run by."""
     digest = hashlib.blake2b(config.to_toml().encode(), digest_size=16)
     if config.word_clusters:
-        digest.update(Path(config.word_clusters).read_bytes())
+        digest.update(find_model(config.word_clusters).read_bytes())
     for sentences in parts:
         digest.update(b"\0\0")
         for sentence in sentences:
