@@ -28,7 +28,7 @@ from treebp.parsing.reports import EpochReport, PruningReport
 from treebp.parsing.scorer import HashedScorer, Scorer
 from treebp.tagging.tagger import Tagged, Tagger
 
-_FEWEST, _MOST = 8, 64  # sentences that are parsed together at first and at most
+_FEWEST, _MOST = 12, 64  # sentences that are parsed together at first and at most
 _ENOUGH = 25  # words for each of them: fewer sentences will do if they are longer
 _Known = Mapping[int, int]
 _Forbidden = Collection[tuple[int, int]]
