@@ -32,6 +32,7 @@ english: .venv/installed
 	    --word-clusters english.clusters --set templates=words,tags,coarse,between,lemmas,morphology,clusters \
 	    --size 12 --seed 1 --epochs 4 --set trainings=8 --force
 	mv en.model src/treebp/models/en.model
+	rm english.clusters
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
