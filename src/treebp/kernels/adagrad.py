@@ -10,7 +10,7 @@ import numpy as np
 
 from treebp._types import AnyArray
 from treebp.kernels._jit import inlined, kernel
-from treebp.kernels.prefetch import prefetch
+from treebp.kernels.intrinsics import prefetch
 
 SQUARES, DECAYED = 0, 1
 _BITS = 7  # of the number of steps of decay that a weight may miss

@@ -12,7 +12,7 @@ import numpy as np
 
 from treebp._types import FloatArray
 from treebp.kernels._jit import inlined, kernel
-from treebp.kernels.numbers import exp, log, softplus
+from treebp.kernels.intrinsics import exp, log, softplus
 
 _LARGEST = 1e100  # beyond this, or below its inverse, a product of normalisers is taken into its logarithm
 

@@ -11,7 +11,7 @@ import numpy as np
 from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.kernels._jit import kernel
 from treebp.kernels.features import BETWEEN, CODES, SLOTS, Hashes, Templates, distance_code, index, start
-from treebp.kernels.prefetch import prefetch
+from treebp.kernels.intrinsics import prefetch
 
 # Adjoints below this are not worth a look-up.
 NEGLIGIBLE = 1e-5

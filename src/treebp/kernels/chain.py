@@ -11,7 +11,7 @@ import numpy as np
 
 from treebp._types import FloatArray, IntArray
 from treebp.kernels._jit import inlined, kernel
-from treebp.kernels.numbers import FARTHEST, exp, log
+from treebp.kernels.intrinsics import FARTHEST, exp, log
 
 
 class ChainLayout(NamedTuple):

@@ -23,7 +23,7 @@ from treebp.kernels.eisner import (
     PAIR,
     RIGHT,
 )
-from treebp.kernels.numbers import exp
+from treebp.kernels.intrinsics import exp
 
 
 @kernel

@@ -19,7 +19,7 @@ from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.kernels._jit import kernel
 from treebp.kernels.chain import ChainLayout
 from treebp.kernels.features import COLUMN, COMING_FROM, finish, index, mix, start
-from treebp.kernels.prefetch import prefetch
+from treebp.kernels.intrinsics import prefetch
 
 _BOUNDARY = 1 << 40  # what is seen beyond the ends of a sequence: the value of no attribute
 _WITHIN = np.uint64(15)

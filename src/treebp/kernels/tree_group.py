@@ -14,7 +14,7 @@ import numpy as np
 
 from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.kernels._jit import inlined, kernel
-from treebp.kernels.numbers import exp, log
+from treebp.kernels.intrinsics import exp, log
 
 _LIGHTEST = -690.0  # the log of the smallest weight beside the largest one of its modifier
 _FAINT = 1e-290  # what is smaller may have lost digits to underflow

@@ -1,4 +1,7 @@
-"""Queries on single trees and batches that need no sums over trees."""
+"""Queries on single trees and batches that need no sums over trees.
+
+Scores are matrices of heads and modifiers, or numbers for listed arcs as in ``treebp.kernels.tree_group``.
+"""
 
 import math
 from collections.abc import Callable
@@ -33,6 +36,33 @@ def masked(scores: FloatArray, size: int) -> FloatArray:
         for modifier in range(size):
             out[head, modifier] = -math.inf if modifier in (0, head) else scores[head, modifier]
     return out
+
+
+@kernel
+def first_arcs(sizes: IntArray, modifiers: IntArray) -> IntArray:
+    """Where each tree's arcs begin (trees + 1,), every modifier having one at least; -1 at the end if none fits."""
+    first = np.zeros(len(sizes) + 1, np.int64)
+    arc = 0
+    for t in range(len(sizes)):
+        first[t] = arc
+        for modifier in range(1, sizes[t]):
+            begin = arc
+            while arc < len(modifiers) and modifiers[arc] == modifier and (sizes[t] > 2 or arc == begin):
+                arc += 1
+            if arc == begin:
+                first[-1] = -1
+                return first
+    first[-1] = arc if arc == len(modifiers) else -1
+    return first
+
+
+@kernel
+def arc_matrix(size: int, heads: IntArray, modifiers: IntArray, scores: FloatArray) -> FloatArray:
+    """Scores of arcs by head and modifier, -inf for those that are not there."""
+    matrix = np.full((size, size), -math.inf)
+    for a in range(len(heads)):
+        matrix[heads[a], modifiers[a]] = scores[a]
+    return matrix
 
 
 @kernel
@@ -76,6 +106,32 @@ def best_heads(arcs: FloatArray, size: int, projective: bool, single_root: bool,
         heads[modifier - 1] = head
         best += arcs[head, modifier]
     return best, best == -math.inf or is_tree(heads[: size - 1], projective, single_root)
+
+
+@kernel
+def best_heads_of_arcs(
+    sizes: IntArray,
+    heads: IntArray,
+    starts: IntArray,
+    scores: FloatArray,
+    projective: bool,
+    single_root: bool,
+) -> tuple[IntArray, BoolArray]:
+    """The best heads of all words, and for which trees that settles it: as ``best_heads``, without a matrix."""
+    found, settled = np.empty(sizes.sum() - len(sizes), np.int64), np.empty(len(sizes), np.bool_)
+    position, arc, word = 0, 0, 0
+    for t in range(len(sizes)):
+        size, some_tree = sizes[t], True
+        for modifier in range(1, size):
+            head, best = 0, -math.inf
+            for a in range(arc + starts[position + modifier - 1], arc + starts[position + modifier]):
+                if scores[a] > best or (scores[a] == best and heads[a] < head):
+                    head, best = heads[a], scores[a]
+            found[word + modifier - 1] = head
+            some_tree &= best > -math.inf
+        settled[t] = not some_tree or is_tree(found[word : word + size - 1], projective, single_root)
+        position, arc, word = position + size, arc + starts[position + size - 1], word + size - 1
+    return found, settled
 
 
 @kernel

@@ -15,7 +15,7 @@ from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.kernels._jit import kernel
 from treebp.kernels.arc_features import NEGLIGIBLE
 from treebp.kernels.features import ORDERS, Hashes, order_keys
-from treebp.kernels.prefetch import prefetch
+from treebp.kernels.intrinsics import prefetch
 
 _AHEAD = 64  # parts whose weights are asked for before the first is used
 Roles = tuple[int, ...]

@@ -11,7 +11,7 @@ import numpy as np
 
 from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.kernels._jit import inlined, kernel
-from treebp.kernels.numbers import FARTHEST, exp, log, softplus
+from treebp.kernels.intrinsics import FARTHEST, exp, log, softplus
 
 CERTAIN = 400.0
 """Log-odds beyond this are certainty to a factor whose messages are ratios: see ``treebp.bp.groups``."""

@@ -8,8 +8,7 @@ import numpy as np
 
 from treebp._types import BoolArray, IntArray
 from treebp.features.templates import ATTRIBUTES
-from treebp.kernels.candidates import within_bounds
-from treebp.kernels.tree_arcs import prune
+from treebp.kernels.candidates import prune, within_bounds
 from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.config import Config
 from treebp.parsing.inference import Inference

@@ -15,8 +15,7 @@ from treebp.bp.log_trees import LogTree
 from treebp.bp.memory import empty
 from treebp.kernels import projective_group, spanning_group
 from treebp.kernels import tree_group as kernels
-from treebp.kernels.tree_arcs import arc_matrix, best_heads_of_arcs, first_arcs
-from treebp.kernels.tree_queries import search_of
+from treebp.kernels.tree_queries import arc_matrix, best_heads_of_arcs, first_arcs, search_of
 from treebp.kernels.variables import total_softplus
 
 _NOTHING = np.zeros(0)

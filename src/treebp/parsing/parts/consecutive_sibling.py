@@ -9,7 +9,7 @@ from treebp._types import BoolArray
 from treebp.bp.groups.protocol import Group
 from treebp.bp.groups.successions import Successions
 from treebp.kernels.features import CONSECUTIVE_SIBLING
-from treebp.kernels.parts import list_consecutive_siblings
+from treebp.kernels.same_side import list_consecutive_siblings
 from treebp.parsing.arcs import Batch
 from treebp.parsing.parts.part import Part, Sequences, Tuples
 from treebp.parsing.parts.positions import OF_THREE

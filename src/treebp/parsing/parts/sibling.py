@@ -2,8 +2,8 @@
 
 from treebp.bp.groups.all_on import AllOn
 from treebp.bp.groups.protocol import Group
+from treebp.kernels.candidates import list_siblings
 from treebp.kernels.features import SIBLING
-from treebp.kernels.parts import list_siblings
 from treebp.parsing.arcs import Batch
 from treebp.parsing.parts.part import Part, Tuples
 from treebp.parsing.parts.positions import OF_THREE

@@ -3,7 +3,7 @@
 from treebp.bp.groups.all_on import AllOn
 from treebp.bp.groups.protocol import Group
 from treebp.kernels.features import TRI_SIBLING
-from treebp.kernels.parts import list_tri_siblings
+from treebp.kernels.same_side import list_tri_siblings
 from treebp.parsing.arcs import Batch
 from treebp.parsing.parts.part import NEAREST, Part, Tuples
 from treebp.parsing.parts.positions import OF_FOUR

@@ -1,16 +1,19 @@
-"""Exponentials and logarithms that vectorise: powers and shifts of bits, right to a few units in the last digit.
+"""What processors can do and Numba does not offer: exponentials and logarithms of several numbers, early loads.
 
 A loop that calls ``math.exp`` calls a library for each number; one that calls these is compiled to work on several at
-once. Polynomials interpolate at Chebyshev's nodes, or are Taylor's where few terms are enough.
+once. They are powers and shifts of bits, right to a few units in the last digit: polynomials interpolate at Chebyshev's
+nodes, or are Taylor's where few terms are enough.
 """
 
 from collections.abc import Callable
 from typing import Any, cast
 
+import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from treebp._types import AnyArray
 from treebp.kernels._jit import inlined
 
 FARTHEST = 700.0
@@ -37,6 +40,24 @@ def _number_of(typing_context: Any, bits: Any) -> Any:
 
 _bits = cast(Callable[[float], int], intrinsic(_bits_of))  # the bits of a number
 _number = cast(Callable[[int], float], intrinsic(_number_of))  # the number that has some bits
+
+
+def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        address, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        signature_of_llvm = ir.FunctionType(ir.VoidType(), [address, number, number, number])
+        function = builder.module.declare_intrinsic("llvm.prefetch.p0", (), signature_of_llvm)
+        element = builder.bitcast(builder.gep(data, [arguments[1]]), address)
+        for_reading, keep_close, data_cache = number(0), number(3), number(1)
+        builder.call(function, [element, for_reading, keep_close, data_cache])
+        return context.get_dummy_value()
+
+    return types.void(array, index), generate
+
+
+# prefetch(array, index), in kernels: start to bring an element into the caches. The index must be unsigned.
+prefetch = cast(Callable[[AnyArray, np.uint32], None], intrinsic(_prefetch))
 
 
 @inlined

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treebp.kernels._jit import kernel
-from treebp.kernels.numbers import FARTHEST, exp, log, softplus
+from treebp.kernels.intrinsics import FARTHEST, exp, log, softplus
 
 
 @kernel

@@ -1,99 +1,16 @@
-"""Which tuples of arcs the parts of a batch stand on: one function for each kind of part, one call for a batch.
+"""Parts of several arcs on one side of a head: consecutive siblings, grand-siblings and tri-siblings.
 
-Sentences are laid end to end as in ``treebp.parsing.arcs.Batch``; arcs are sorted by modifier. Each function returns
-the arcs of each tuple (tuples, 2 or 3), numbered over the batch; its positions (tuples, 3 or 4), within the sentence;
-and where each sentence's tuples begin (sentences + 1,). There may be very many tuples: their numbers are int32.
+Each function lists one kind, of all sentences of a batch: see ``treebp.kernels.candidates``; of three arcs there are
+arcs (tuples, 3) and positions (tuples, 4).
 """
 
 import numpy as np
 
 from treebp._types import AnyArray, IntArray
 from treebp.kernels._jit import kernel
+from treebp.kernels.candidates import arcs_by_head
 
 NO_ARC = -1
-
-
-@kernel
-def arcs_by_head(sizes: IntArray, heads: IntArray, starts: IntArray) -> tuple[IntArray, IntArray]:
-    """Arcs by head, from left to right, and where those of each position of the batch begin (positions + 1,)."""
-    below = np.zeros(len(starts) + 1, np.int64)
-    by_head = np.empty(len(heads), np.int64)
-    position, arc = 0, 0
-    for sentence in range(len(sizes)):
-        end = arc + starts[position + sizes[sentence] - 1]
-        for a in range(arc, end):
-            below[position + heads[a] + 1] += 1
-        position, arc = position + sizes[sentence], end
-    for x in range(len(starts)):
-        below[x + 1] += below[x]
-    fill = below.copy()
-    position, arc = 0, 0
-    for sentence in range(len(sizes)):
-        end = arc + starts[position + sizes[sentence] - 1]
-        for a in range(arc, end):
-            by_head[fill[position + heads[a]]] = a
-            fill[position + heads[a]] += 1
-        position, arc = position + sizes[sentence], end
-    return by_head, below
-
-
-@kernel
-def list_siblings(
-    sizes: IntArray, heads: IntArray, modifiers: IntArray, starts: IntArray
-) -> tuple[AnyArray, AnyArray, IntArray]:
-    """Every two arcs of the same head: positions (head, modifier, sibling), modifier < sibling."""
-    by_head, below = arcs_by_head(sizes, heads, starts)
-    count = 0
-    for x in range(len(starts)):
-        children = below[x + 1] - below[x]
-        count += children * (children - 1) // 2
-    arcs, positions = np.empty((count, 2), np.int32), np.empty((count, 3), np.int32)
-    first = np.zeros(len(sizes) + 1, np.int64)
-    position, p = 0, 0
-    for sentence in range(len(sizes)):
-        for h in range(sizes[sentence]):
-            begin, end = below[position + h], below[position + h + 1]
-            for i in range(begin, end):
-                for j in range(i + 1, end):
-                    arcs[p, 0], arcs[p, 1] = by_head[i], by_head[j]
-                    positions[p, 0], positions[p, 1], positions[p, 2] = h, modifiers[by_head[i]], modifiers[by_head[j]]
-                    p += 1
-        position += sizes[sentence]
-        first[sentence + 1] = p
-    return arcs, positions, first
-
-
-@kernel
-def list_grandparents(
-    sizes: IntArray, heads: IntArray, modifiers: IntArray, starts: IntArray, projective: bool
-) -> tuple[AnyArray, AnyArray, IntArray]:
-    """Every two arcs of which one begins where the other ends: positions (grandparent, head, modifier).
-
-    Those that no projective tree can hold are left out where the tree is projective.
-    """
-    by_head, below = arcs_by_head(sizes, heads, starts)
-    most, position = 0, 0
-    for sentence in range(len(sizes)):
-        for x in range(position + 1, position + sizes[sentence]):
-            most += (starts[x] - starts[x - 1]) * (below[x + 1] - below[x])
-        position += sizes[sentence]
-    arcs, positions = np.empty((most, 2), np.int32), np.empty((most, 3), np.int32)
-    first = np.zeros(len(sizes) + 1, np.int64)
-    position, arc, p = 0, 0, 0
-    for sentence in range(len(sizes)):
-        size = sizes[sentence]
-        for h in range(1, size):
-            for a in range(arc + starts[position + h - 1], arc + starts[position + h]):
-                g = heads[a]
-                for j in range(below[position + h], below[position + h + 1]):
-                    m = modifiers[by_head[j]]
-                    if m != g and not (projective and min(h, m) < g < max(h, m)):
-                        arcs[p, 0], arcs[p, 1] = a, by_head[j]
-                        positions[p, 0], positions[p, 1], positions[p, 2] = g, h, m
-                        p += 1
-        position, arc = position + size, arc + starts[position + size - 1]
-        first[sentence + 1] = p
-    return arcs[:p], positions[:p], first
 
 
 @kernel
