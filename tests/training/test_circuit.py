@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from brute_force import all_trees
 from small_sentences import PAIRS, library_graph, numerical_gradient, small_sentence, together
 from treebp.features.templates import ATTRIBUTES
-from treebp.kernels.arc_features import NEGLIGIBLE
+from treebp.kernels.feature_gradient import NEGLIGIBLE
 from treebp.objectives.losses import log_likelihood
 from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.inference import ARC, Inference

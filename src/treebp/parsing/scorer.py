@@ -10,9 +10,9 @@ from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.features.hashing import HashedTemplates, new_weights
 from treebp.features.model_file import pack, unpack
 from treebp.features.optimiser import SparseGradient
-from treebp.kernels.arc_features import list_arc_gradient, previous_places, score_arcs
+from treebp.kernels.feature_gradient import list_arc_gradient, list_tuple_gradient
+from treebp.kernels.feature_scores import previous_places, score_arcs, score_tuples
 from treebp.kernels.features import Hashes, position_keys
-from treebp.kernels.tuple_features import list_tuple_gradient, score_tuples
 from treebp.parsing.arcs import Batch
 from treebp.parsing.parts.arc import ARC_TEMPLATES
 from treebp.parsing.parts.part import Part, Tuples
@@ -173,7 +173,7 @@ class HashedScorer:
 
 
 def _roles(positions: IntArray) -> tuple[int, ...]:
-    """The numbers of a part's positions, as ``treebp.kernels.tuple_features`` takes them."""
+    """The numbers of a part's positions, as ``treebp.kernels.feature_scores`` takes them."""
     return tuple(range(positions.shape[1]))
 
 
