@@ -15,7 +15,8 @@ from treebp.bp.groups.odds import log_probabilities
 from treebp.bp.groups.protocol import Sums
 from treebp.bp.outcome import Outcome, to_logs
 from treebp.bp.variables import Variable
-from treebp.kernels.variables import add_log_probabilities, first_nan, gather_ratios, log_agreement, probabilities
+from treebp.kernels.ratios import first_nan, gather_ratios, probabilities
+from treebp.kernels.variables import add_log_probabilities, log_agreement
 
 _Owners = Mapping[Variable, ArrayLike] | Mapping[Factor, ArrayLike] | Mapping[Variable | Factor, ArrayLike]
 

@@ -11,6 +11,7 @@ from treebp.bp.groups.protocol import GroupBackprop, Sender
 from treebp.bp.memory import empty
 from treebp.bp.outcome import Options, Outcome, impossible_factor, impossible_variable, to_logs
 from treebp.bp.schedule import GroupPlan, GroupStep
+from treebp.kernels import ratios
 from treebp.kernels import variables as kernels
 from treebp.kernels.stretch import deliver
 
@@ -98,7 +99,7 @@ class GroupRun:
 
     def _total(self) -> FloatArray:
         total = np.empty(self._graph.slot_count)
-        kernels.totals(self._gathered, -1, total)
+        ratios.totals(self._gathered, -1, total)
         return total
 
     def _from_variables(self, steps: list[GroupStep], rows: FloatArray) -> None:
@@ -113,9 +114,9 @@ class GroupRun:
     def _to_group(self, group: int, sent: FloatArray) -> None:
         graph, slots = self._graph, self._graph.slots[group]
         if self._senders[group].in_ratios:
-            kernels.divide(self._gathered, slots, self._outgoing[group], self._scratch, sent)
+            ratios.divide(self._gathered, slots, self._outgoing[group], self._scratch, sent)
         elif graph.one_to_one[group]:
-            kernels.totals(self._gathered, group, sent)
+            ratios.totals(self._gathered, group, sent)
         elif not kernels.subtract(self._gathered, slots, self._outgoing[group], self._scratch, sent):
             self._send_large(group, sent)
         self._deliver(group, self._incoming, sent, impossible_variable)
@@ -139,7 +140,7 @@ class GroupRun:
             backprops.append(sender.send(self._incoming[group], sent, self._options.gradient))
             self._deliver(group, self._outgoing, sent, impossible_factor)
             if sender.in_ratios:
-                kernels.gather_ratios(slots, sent, sender.strongest, self._scratch, self._gathered[group])
+                ratios.gather_ratios(slots, sent, sender.strongest, self._scratch, self._gathered[group])
             elif graph.one_to_one[group]:
                 self._gathered[group] = sent
             else:
@@ -164,7 +165,7 @@ class GroupRun:
                 self._change = max(self._change, kernels.largest_ratio_change(old, sent))
             return
         if graph.binary:
-            edge = kernels.first_nan(sent)
+            edge = ratios.first_nan(sent)
             if damping > 0.0:
                 sent *= 1.0 - damping
                 sent += damping * old

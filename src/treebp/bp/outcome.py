@@ -8,7 +8,7 @@ import numpy as np
 from treebp._types import FloatArray
 from treebp.bp.graph import Graph
 from treebp.bp.groups.protocol import Sender
-from treebp.kernels.variables import CERTAIN
+from treebp.kernels.ratios import CERTAIN
 
 Backward: TypeAlias = Callable[[FloatArray, list[FloatArray | None], list[FloatArray]], None]
 

@@ -13,7 +13,7 @@ from treebp.bp.memory import empty
 from treebp.bp.outcome import Options, Outcome
 from treebp.kernels.projective_group import CHARTS
 from treebp.kernels.projective_run import ArcGraph, send_all, send_all_backward
-from treebp.kernels.variables import divide, totals
+from treebp.kernels.ratios import divide, totals
 
 
 def run_projective(graph: Graph, senders: Sequence[Sender], options: Options, iterations: int) -> Outcome | None:

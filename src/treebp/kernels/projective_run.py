@@ -1,6 +1,6 @@
 """Belief propagation over arcs, pairs of arcs and projective trees: all iterations of the serial schedule in one call.
 
-Messages are those of ``variables``, ``all_on``, ``tree_group`` and ``projective_group``, in the order in which
+Messages are those of ``ratios``, ``tree_group`` and ``projective_group``, in the order in which
 ``treebp.bp.group_run`` sends them; for one sentence, calling them from Python takes longer than they do.
 """
 
@@ -10,10 +10,10 @@ import numpy as np
 
 from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.kernels._jit import inlined, kernel
-from treebp.kernels.all_on import send_pairs, send_pairs_backward
 from treebp.kernels.projective_group import projective_gains, projective_gains_backward
+from treebp.kernels.ratios import divide, first_nan, gather_ratios, send_pairs, send_pairs_backward, totals
 from treebp.kernels.tree_group import Arcs, Sums, send_trees, send_trees_backward, weigh_trees
-from treebp.kernels.variables import divide, first_nan, gather_adjoints, gather_ratios, spread_adjoints, totals
+from treebp.kernels.variables import gather_adjoints, spread_adjoints
 
 
 class ArcGraph(NamedTuple):

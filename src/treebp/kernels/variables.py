@@ -1,4 +1,4 @@
-"""What variables do in belief propagation: gather the messages of their factors, and send products on (eq. 4).
+"""What variables do in belief propagation, but for messages in ratios: gather them, and send products on (eq. 4).
 
 A binary variable's messages are single numbers, the ratio of ON to OFF or its logarithm; another variable's are one
 log-probability per state. Each number is an *entry* of the flat arrays of messages and speaks of a *slot*: of the
@@ -11,44 +11,11 @@ import numpy as np
 
 from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.kernels._jit import inlined, kernel
-from treebp.kernels.intrinsics import FARTHEST, exp, log, softplus
+from treebp.kernels.intrinsics import exp, softplus
+from treebp.kernels.ratios import totals
 
-CERTAIN = 400.0
-"""Log-odds beyond this are certainty to a factor whose messages are ratios: see ``treebp.bp.groups``."""
-
-_ROOM = 350.0  # what a logarithm may grow by beyond that of _FAR
-_FAR = 1e150  # a product of ratios beyond this, or below its inverse, is taken into the logarithm
 _LANES = 8
 _LARGE = 1e3  # log-messages beyond this are not subtracted from a sum that has them
-
-
-@kernel
-def gather_ratios(
-    slots: AnyArray, ratios: FloatArray, strongest: float, products: FloatArray, logs: FloatArray
-) -> None:
-    """Fill ``logs`` with the logarithm of the product of each slot's ratios; ``products`` is scratch memory.
-
-    Entries of one slot that follow each other are multiplied without a way through memory. No ratio's logarithm exceeds
-    ``strongest``, so a product need be looked at only now and then.
-    """
-    products[:] = 1.0
-    logs[:] = 0.0
-    most = int(_ROOM / max(strongest, 1.0))
-    current, product, left = np.uint32(0), 1.0, most
-    for entry in range(np.uint64(len(slots))):
-        slot = slots[entry]
-        if slot != current or left == 0:
-            if not 1.0 / _FAR < product < _FAR:
-                logs[current] += math.log(product)
-                product = 1.0
-            products[current] = product
-            current, product, left = slot, products[slot], most
-        product *= ratios[entry]
-        left -= 1
-    if len(slots) > 0:
-        products[current] = product
-    for slot_ in range(np.uint64(len(logs))):
-        logs[slot_] += log(products[slot_])
 
 
 @kernel
@@ -57,56 +24,6 @@ def gather_logs(slots: AnyArray, messages: FloatArray, logs: FloatArray) -> None
     logs[:] = 0.0
     for entry in range(np.uint64(len(slots))):
         logs[slots[entry]] += messages[entry]
-
-
-@kernel
-def totals(gathered: FloatArray, without: int, out: FloatArray) -> int:
-    """Add up the rows of ``gathered`` (groups, slots) but for one; return the first slot that has NaN, or -1."""
-    out[:] = 0.0
-    for group in range(len(gathered)):
-        if group != without:
-            row = gathered[group]
-            for slot in range(np.uint64(len(out))):
-                out[slot] += row[slot]
-    return first_nan(out)
-
-
-@kernel
-def first_nan(numbers: FloatArray) -> int:
-    """Where the first NaN is, or -1."""
-    for k in range(len(numbers)):
-        if math.isnan(numbers[k]):
-            return k
-    return -1
-
-
-@kernel
-def probabilities(log_odds: FloatArray, out: FloatArray) -> None:
-    """Probabilities of ON; 0 and 1 for infinite log-odds, NaN for NaN."""
-    for slot in range(np.uint64(len(log_odds))):
-        odds = log_odds[slot]
-        p = 1.0 / (1.0 + exp(-odds))
-        p = p if odds > -FARTHEST else 0.0
-        out[slot] = p if odds == odds else math.nan
-
-
-@kernel
-def divide(gathered: FloatArray, slots: AnyArray, ratios: FloatArray, odds: FloatArray, out: FloatArray) -> None:
-    """Messages to factors: the odds of all that was gathered, but for what the factor said itself.
-
-    ``odds`` is scratch memory, one per slot.
-    """
-    odds[:] = 0.0
-    for group in range(len(gathered)):
-        row = gathered[group]
-        for slot in range(np.uint64(len(odds))):
-            odds[slot] += row[slot]
-    for slot in range(np.uint64(len(odds))):
-        odds[slot] = exp(min(max(odds[slot], -CERTAIN), CERTAIN))
-    for entry in range(np.uint64(len(slots))):  # one by one
-        out[entry] = odds[slots[entry]]
-    for entry in range(np.uint64(len(slots))):  # many at a time
-        out[entry] /= ratios[entry]
 
 
 @kernel
@@ -121,20 +38,20 @@ def subtract(gathered: FloatArray, slots: AnyArray, messages: FloatArray, logs: 
 
 
 @kernel
-def gather_adjoints(slots: AnyArray, adjoint: FloatArray, totals: FloatArray) -> None:
+def gather_adjoints(slots: AnyArray, adjoint: FloatArray, at_slots: FloatArray) -> None:
     """Add up the adjoints of messages to factors at each slot."""
     for entry in range(np.uint64(len(slots))):
-        totals[slots[entry]] += adjoint[entry]
+        at_slots[slots[entry]] += adjoint[entry]
 
 
 @kernel
-def spread_adjoints(slots: AnyArray, totals: FloatArray, own: FloatArray, adjoint: FloatArray) -> None:
+def spread_adjoints(slots: AnyArray, at_slots: FloatArray, own: FloatArray, adjoint: FloatArray) -> None:
     """Write the adjoints of messages to variables: each was part of all that its slot sent but for the entry's own.
 
     ``own`` is empty where nothing was sent along these entries.
     """
     for entry in range(np.uint64(len(slots))):  # one by one
-        adjoint[entry] = totals[slots[entry]]
+        adjoint[entry] = at_slots[slots[entry]]
     for entry in range(np.uint64(len(own))):  # many at a time
         adjoint[entry] -= own[entry]
 

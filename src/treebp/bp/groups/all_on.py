@@ -8,7 +8,7 @@ from treebp._types import FloatArray, IntArray
 from treebp.bp.groups.protocol import STRONGEST, Group, GroupBackprop, Sender, Sums
 from treebp.bp.groups.tables import Tables
 from treebp.bp.memory import empty
-from treebp.kernels import all_on as kernels
+from treebp.kernels import ratios as kernels
 
 _SEND = {2: kernels.send_pairs, 3: kernels.send_triples}
 _BACKWARD = {2: kernels.send_pairs_backward, 3: kernels.send_triples_backward}

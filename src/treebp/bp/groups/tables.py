@@ -12,7 +12,7 @@ from treebp.bp.groups.odds import log_probabilities
 from treebp.bp.groups.protocol import STRONGEST, Group, GroupBackprop, Sender, Sums
 from treebp.bp.memory import empty
 from treebp.kernels import tables as kernels
-from treebp.kernels.all_on import weights_of
+from treebp.kernels.ratios import weights_of
 
 
 class Tables:

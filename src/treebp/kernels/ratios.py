@@ -1,20 +1,106 @@
-"""Messages of factors that weigh the joint state in which all their variables are ON, and no other.
+"""Messages as ratios, ON over OFF: what binary variables make of them, and factors that weigh their all being ON.
 
-Messages are ratios, ON over OFF. With p the probability of ON that a message speaks of and e the weight, the message to
-one variable is 1 - P + e P, P being the product of the other messages' p. What is left to one is a sum of positive
-terms, so that every digit counts however large or small the ratios are. Rows of ``incoming`` and ``outgoing`` are the
-first, second and third variables of all factors. Adjoints are those of the ratios' logarithms.
+A message's number is an *entry* of flat arrays and speaks of a *slot*: see ``treebp.kernels.variables``. Variables add
+up logarithms of products of ratios, and send on the odds that are left without a factor's own ratio. Factors weigh the
+joint state in which all their variables are ON, and no other: with p the probability of ON that a message speaks of and
+e the weight, the message to one variable is 1 - P + e P, P being the product of the other messages' p. What is left to
+one is a sum of positive terms, so that every digit counts however large or small the ratios are. Rows of ``incoming``
+and ``outgoing`` are the first, second and third variables of all factors. Adjoints are those of the ratios' logarithms.
 """
 
 import math
 
 import numpy as np
 
-from treebp._types import FloatArray
+from treebp._types import AnyArray, FloatArray
 from treebp.kernels._jit import inlined, kernel
-from treebp.kernels.intrinsics import exp, log, softplus
+from treebp.kernels.intrinsics import FARTHEST, exp, log, softplus
 
+CERTAIN = 400.0
+"""Log-odds beyond this are certainty to a factor whose messages are ratios: see ``treebp.bp.groups``."""
+
+_ROOM = 350.0  # what a logarithm may grow by beyond that of _FAR
+_FAR = 1e150  # a product of ratios beyond this, or below its inverse, is taken into the logarithm
 _LARGEST = 1e100  # beyond this, or below its inverse, a product of normalisers is taken into its logarithm
+
+
+@kernel
+def gather_ratios(
+    slots: AnyArray, ratios: FloatArray, strongest: float, products: FloatArray, logs: FloatArray
+) -> None:
+    """Fill ``logs`` with the logarithm of the product of each slot's ratios; ``products`` is scratch memory.
+
+    Entries of one slot that follow each other are multiplied without a way through memory. No ratio's logarithm exceeds
+    ``strongest``, so a product need be looked at only now and then.
+    """
+    products[:] = 1.0
+    logs[:] = 0.0
+    most = int(_ROOM / max(strongest, 1.0))
+    current, product, left = np.uint32(0), 1.0, most
+    for entry in range(np.uint64(len(slots))):
+        slot = slots[entry]
+        if slot != current or left == 0:
+            if not 1.0 / _FAR < product < _FAR:
+                logs[current] += math.log(product)
+                product = 1.0
+            products[current] = product
+            current, product, left = slot, products[slot], most
+        product *= ratios[entry]
+        left -= 1
+    if len(slots) > 0:
+        products[current] = product
+    for slot_ in range(np.uint64(len(logs))):
+        logs[slot_] += log(products[slot_])
+
+
+@kernel
+def totals(gathered: FloatArray, without: int, out: FloatArray) -> int:
+    """Add up the rows of ``gathered`` (groups, slots) but for one; return the first slot that has NaN, or -1."""
+    out[:] = 0.0
+    for group in range(len(gathered)):
+        if group != without:
+            row = gathered[group]
+            for slot in range(np.uint64(len(out))):
+                out[slot] += row[slot]
+    return first_nan(out)
+
+
+@kernel
+def first_nan(numbers: FloatArray) -> int:
+    """Where the first NaN is, or -1."""
+    for k in range(len(numbers)):
+        if math.isnan(numbers[k]):
+            return k
+    return -1
+
+
+@kernel
+def divide(gathered: FloatArray, slots: AnyArray, ratios: FloatArray, odds: FloatArray, out: FloatArray) -> None:
+    """Messages to factors: the odds of all that was gathered, but for what the factor said itself.
+
+    ``odds`` is scratch memory, one per slot.
+    """
+    odds[:] = 0.0
+    for group in range(len(gathered)):
+        row = gathered[group]
+        for slot in range(np.uint64(len(odds))):
+            odds[slot] += row[slot]
+    for slot in range(np.uint64(len(odds))):
+        odds[slot] = exp(min(max(odds[slot], -CERTAIN), CERTAIN))
+    for entry in range(np.uint64(len(slots))):  # one by one
+        out[entry] = odds[slots[entry]]
+    for entry in range(np.uint64(len(slots))):  # many at a time
+        out[entry] /= ratios[entry]
+
+
+@kernel
+def probabilities(log_odds: FloatArray, out: FloatArray) -> None:
+    """Probabilities of ON; 0 and 1 for infinite log-odds, NaN for NaN."""
+    for slot in range(np.uint64(len(log_odds))):
+        odds = log_odds[slot]
+        p = 1.0 / (1.0 + exp(-odds))
+        p = p if odds > -FARTHEST else 0.0
+        out[slot] = p if odds == odds else math.nan
 
 
 @kernel
