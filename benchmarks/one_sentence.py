@@ -112,7 +112,7 @@ def groups(copies: int) -> tuple[Work, Work]:
 
 def inference(copies: int) -> tuple[Work, Work]:
     """The parser's inference: it builds a graph for each run."""
-    from treebp.parsing.inference import Inference, infer
+    from treebp.parsing.model import Inference, infer
 
     given = Inference(iterations=ITERATIONS), *listed(copies)
 

@@ -17,9 +17,9 @@ from treebp.bp.propagation import propagate
 from treebp.bp.variables import Variable
 from treebp.features.templates import ATTRIBUTES
 from treebp.parsing.arcs import Arcs, Batch
-from treebp.parsing.inference import ARC, Inference, Inferred, infer
-from treebp.parsing.model import Circuit
+from treebp.parsing.model import Circuit, Inference, Inferred, infer
 from treebp.parsing.parts import PARTS, Part, Tuples
+from treebp.parsing.scorer import ARC
 from treebp.training.circuit import OBJECTIVES, Gold
 
 PAIRS = ("sibling", "grandparent")

@@ -3,10 +3,13 @@
 import ast
 import sys
 from collections import defaultdict
+from dataclasses import replace
 from graphlib import TopologicalSorter
 from pathlib import Path
+from types import CodeType, ModuleType
 
 import pytest
+from numba.core.dispatcher import Dispatcher
 from typer.testing import CliRunner
 
 import treebp
@@ -16,6 +19,7 @@ from treebp.cli import app
 from treebp.data.conll import write_conll
 from treebp.objectives.decoders import log_odds
 from treebp.objectives.losses import annealed_risk_of_arcs, l2_of_arcs
+from treebp.training import fit
 
 ROOT = Path(treebp.__file__).parent
 
@@ -101,6 +105,70 @@ def test_parsing_reaches_the_librarys_decoder(folder, monkeypatch):
     assert len(calls) == 2
 
 
+# One sentence's way through the parser.
+
+
+def names_in(code):
+    """The names that a function's code, or that of a function within it, looks up."""
+    inner = (names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+    return set(code.co_names).union(*inner)
+
+
+def called_by(kernel):
+    """The kernels and intrinsics of the package that a kernel calls."""
+    for name in names_in(kernel.__code__):
+        found = kernel.__globals__.get(name)
+        modules = [found] if isinstance(found, ModuleType) else []
+        for one in [found, *(vars(module).get(other) for module in modules for other in names_in(kernel.__code__))]:
+            function = getattr(one, "py_func", None) or getattr(one, "_defn", None)
+            if function is not None and function.__module__.startswith("treebp."):
+                yield function
+
+
+def stations(work):
+    """The modules whose functions are called, kernels being followed to all kernels that are compiled into them."""
+    entered = {}
+
+    def notice(frame, event, _):
+        path = Path(frame.f_code.co_filename)  # which a compiled kernel's frame has too
+        if event == "call" and path.is_relative_to(ROOT):
+            entered.setdefault(name_of(path), set()).add(frame.f_code.co_name)
+
+    before = sys.getprofile()
+    sys.setprofile(notice)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    kernels = [
+        found.py_func
+        for module, names in entered.items()
+        for found in map(vars(sys.modules[module]).get, names)
+        if isinstance(found, Dispatcher)
+    ]
+    seen = set()
+    while kernels:
+        kernel = kernels.pop()
+        if kernel not in seen:
+            seen.add(kernel)
+            kernels += called_by(kernel)
+    return entered.keys() | {kernel.__module__ for kernel in seen}
+
+
+def test_a_sentence_passes_fewer_files_than_in_version_0_1(train, dev):
+    parser = fit(train[:40], dev[:4], replace(TINY, factors=("grandparent", "sibling"), labels=True), threads=1)
+    passed = []
+    for sentence in train[:8]:
+        list(parser.parse([sentence], threads=1))  # compiled, and with what is kept for the next sentence
+        passed.append(stations(lambda own=sentence: list(parser.parse([own], threads=1))))
+    usual, most = min(passed, key=len), max(passed, key=len)
+    assert {"treebp.bp.propagation", "treebp.kernels.eisner", "treebp.kernels.labels"} <= usual
+    assert len(usual) < 26  # version 0.1.0's, by the same count
+    assert len(most) < 28  # where the words' best heads make no tree, the best tree is looked for
+    page = Path(__file__).parents[1].joinpath("docs", "architecture.md").read_text(encoding="utf-8")
+    assert [name for name in most if f"`{name.partition('.')[2].replace('.', '/')}.py`" not in page] == []
+
+
 # One implementation of everything.
 
 
@@ -152,7 +220,7 @@ def homes(*words):
         (("recall",), {"treebp.objectives.losses": {"expected_recall"}}),
         (
             ("mbr", "decode"),
-            {"treebp.objectives.decoders": {"mbr_decode", "log_odds_decode"}, "treebp.parsing.decoding": {"decode"}},
+            {"treebp.objectives.decoders": {"mbr_decode", "log_odds_decode"}, "treebp.parsing.model": {"decode"}},
         ),
         (("propagate",), {"treebp.bp.propagation": {"propagate"}}),
     ],

@@ -11,8 +11,7 @@ from treebp.data.embedded import embedded_treebank
 from treebp.features.encoding import Encoding
 from treebp.neural import network as network_module
 from treebp.parsing.arcs import Arcs, Batch, split
-from treebp.parsing.inference import Inference
-from treebp.parsing.model import TreeModel
+from treebp.parsing.model import Inference, TreeModel
 from treebp.parsing.neural_scorer import NeuralScorer, SumScorer
 from treebp.parsing.parts import PARTS
 from treebp.parsing.scorer import HashedScorer

@@ -6,9 +6,8 @@ import pytest
 from brute_force import all_trees, tree_scores
 from treebp.features.templates import ATTRIBUTES
 from treebp.parsing.arcs import Arcs, Batch
-from treebp.parsing.decoding import decode, k_best
-from treebp.parsing.inference import Inference
-from treebp.parsing.model import TreeModel
+from treebp.parsing.decoding import k_best
+from treebp.parsing.model import Inference, TreeModel, decode
 from treebp.parsing.parts import PARTS
 from treebp.parsing.scorer import HashedScorer
 
@@ -101,5 +100,5 @@ def test_the_k_best_trees_are_those_with_the_highest_expected_accuracy(projectiv
     beliefs = model(batch).inferred.beliefs
     trees, _ = enumerated(model, batch)
     accuracies = np.sort(tree_scores(batch.arcs[0].matrix(beliefs, 0.0), trees))[::-1] / WORDS
-    found = k_best(model, batch.arcs[0], beliefs, 6)
+    found = k_best(batch.arcs[0], beliefs, 6, projective=projective, single_root=model.single_root)
     np.testing.assert_allclose([accuracy for _, accuracy in found], accuracies[:6])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from small_parser import CONFIG, TINY, accuracy, fit, is_tree, parse
-from treebp.parsing.inference import Inference
+from treebp.parsing.model import Inference
 from treebp.parsing.parser import Parser, inference_of
 from treebp.parsing.parts import PARTS
 from treebp.parsing.parts.part import NEAREST

@@ -13,10 +13,9 @@ from treebp.features.templates import ATTRIBUTES
 from treebp.kernels.feature_gradient import NEGLIGIBLE
 from treebp.objectives.losses import log_likelihood
 from treebp.parsing.arcs import Arcs, Batch
-from treebp.parsing.inference import ARC, Inference
-from treebp.parsing.model import TreeModel
+from treebp.parsing.model import Inference, TreeModel
 from treebp.parsing.parts import PARTS
-from treebp.parsing.scorer import HashedScorer
+from treebp.parsing.scorer import ARC, HashedScorer
 from treebp.training.circuit import OBJECTIVES, Examples, Gold, loss_and_gradient
 from treebp.trees.dependency_trees import DependencyTrees
 

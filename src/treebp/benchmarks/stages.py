@@ -11,8 +11,7 @@ from treebp.benchmarks.measurement import Measurement, growth_exponent, interlea
 from treebp.benchmarks.workload import Workload, words_of
 from treebp.data.conll import read_conll, write_conll
 from treebp.parsing.arcs import Arcs, Batch
-from treebp.parsing.decoding import decode
-from treebp.parsing.inference import infer
+from treebp.parsing.model import decode, infer
 from treebp.parsing.scorer import HashedScorer
 
 _BATCH = 24  # sentences, as the parser takes them

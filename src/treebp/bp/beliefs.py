@@ -29,7 +29,6 @@ class Beliefs:
 
     Attributes:
         on: (variables,) the belief in state 1 of each variable: that a binary one is ON; read-only.
-        residuals: (iterations,) the largest change of an entry of a message, as a probability, in each; read-only.
         converged: whether the last residual is below the tolerance; False if none was given.
 
     Example:
@@ -55,7 +54,6 @@ class Beliefs:
         converged: bool,
         again: "Callable[[], Beliefs]",
     ) -> None:
-        self.residuals: FloatArray = read_only(outcome.residuals)
         self.converged = converged
         self._outcome = outcome
         self._graph = outcome.graph
@@ -93,9 +91,14 @@ class Beliefs:
         return require_handles(self._compiled)
 
     @property
+    def residuals(self) -> FloatArray:
+        """(iterations,) the largest change of an entry of a message, as a probability, in each; read-only."""
+        return read_only(self._outcome.residuals)
+
+    @property
     def iterations(self) -> int:
         """How often each message was sent."""
-        return len(self.residuals)
+        return len(self._outcome.residuals)
 
     @property
     def on(self) -> FloatArray:
@@ -123,7 +126,7 @@ class Beliefs:
         """(variables,) how much the last iteration changed the belief in state 1; infinite after a single one."""
         if self.iterations < 2:
             return np.full(len(self._graph.states), np.inf)
-        return np.abs(self.on - self._state_one(self._probabilities(self._outcome.before)))
+        return np.abs(self._state_one(self._slots) - self._state_one(self._probabilities(self._outcome.before)))
 
     def states(self, variable: int) -> FloatArray:
         """The belief about the variable with a number: a (states,) array that sums to one."""

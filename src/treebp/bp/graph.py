@@ -33,7 +33,7 @@ class Graph:
         states: the number of states of each variable, or the number of variables if all are binary.
         groups: the factors.
         names: of variables and of the factors of each group, for errors.
-        trusted: whether neither the groups nor the log-potentials of a run need be checked.
+        trusted: whether groups, and a run's log-potentials and options, need no check.
 
     Raises:
         ValueError: a variable that is not there, has other states than a group expects, or stands twice in a factor.
@@ -59,10 +59,9 @@ class Graph:
         trusted: bool = False,
     ) -> None:
         self.groups = tuple(groups)
-        counts = integer_array(states, "states")
-        self.binary = counts.ndim == 0
-        self.states: IntArray = np.full(int(counts), 2) if self.binary else counts
-        self.binary = self.binary or bool((self.states == 2).all())
+        counts = states if type(states) is int else integer_array(states, "states")
+        self.states: IntArray = np.full(counts, 2) if np.ndim(counts) == 0 else np.asarray(counts)
+        self.binary = bool((self.states == 2).all())
         self._names = names
         self.plans: dict[str, Any] = {}  # the schedules that have been worked out
         self.trusted = trusted

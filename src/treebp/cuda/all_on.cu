@@ -1,4 +1,4 @@
-// Factors that weigh the joint state in which all their variables are ON: the twin of treebp/kernels/all_on.py.
+// Factors that weigh the joint state in which all their variables are ON: the twin of those in treebp/kernels/ratios.py.
 //
 // In logarithms, so that no weight is too large. Rows of messages are the first, second and third variables.
 #include "logs.cuh"

@@ -1,13 +1,20 @@
-"""Gains of many projective trees in real arithmetic, and their derivatives; see ``tree_group``."""
+"""Projective trees in belief propagation: their gains, and all messages among arcs, pairs and trees in one call.
+
+Gains are those that ``tree_group`` asks for, in real arithmetic. Messages are those of ``ratios`` and ``tree_group``,
+in the order in which ``treebp.bp.group_run`` sends them: for one sentence, calling them from Python takes longer than
+they do. Derivatives are in ``tree_gradient``.
+"""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from treebp._types import FloatArray
+from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.kernels import eisner
 from treebp.kernels._jit import inlined, kernel
-from treebp.kernels.tree_group import Arcs, Sums
+from treebp.kernels.ratios import divide, first_nan, gather_ratios, send_pairs, totals
+from treebp.kernels.tree_group import Arcs, Sums, send_trees, weigh_trees
 
 CHARTS = eisner.CHARTS
 _FAINTEST = -600.0  # products of weights above e to this do not underflow
@@ -135,42 +142,96 @@ def _none_possible(weights: FloatArray, gains: FloatArray, size: int, single_roo
     return True
 
 
+class ArcGraph(NamedTuple):
+    """Group 0 has the log-odds of all slots, the last group trees over all slots, in order, those between have pairs.
+
+    Attributes:
+        first: (groups + 1,) the messages of group g are entries ``first[g]`` to ``first[g + 1] - 1``.
+        slots: (entries,).
+        weights: of the pairs of all groups.
+        strongest: (groups,) a bound on the logarithms of the weights of those that have pairs.
+        arcs, single_root: of the trees.
+
+    """
+
+    first: IntArray
+    slots: AnyArray
+    weights: FloatArray
+    strongest: FloatArray
+    arcs: Arcs
+    single_root: bool
+
+
 @kernel
-def projective_gains_backward(
-    arcs: Arcs, single_root: bool, sums: Sums, of_gains: FloatArray, of_weights: FloatArray
-) -> None:
-    """Add to the adjoints of log weights what comes through the gains."""
-    matrix = 0
-    largest = arcs.sizes.max() if len(arcs.sizes) else 0
-    scratch = np.empty(CHARTS * largest * largest)
-    change_, tangent_ = np.empty(largest * largest), np.empty(largest * largest)
-    for t in range(len(arcs.sizes)):
-        size, begin, end = arcs.sizes[t], arcs.first[t], arcs.first[t + 1]
-        weights = sums.weights[matrix : matrix + size * size].reshape(size, size)
-        gains = sums.gains[matrix : matrix + size * size].reshape(size, size)
-        charts = sums.charts[CHARTS * matrix : CHARTS * (matrix + size * size)].reshape(CHARTS, size, size)
-        matrix += size * size
-        if sums.refused[t]:
-            continue
-        changes = scratch[: CHARTS * size * size].reshape(CHARTS, size, size)
-        change, tangent = change_[: size * size].reshape(size, size), tangent_[: size * size].reshape(size, size)
-        change[:] = 0.0
-        unit = 1e100  # beyond this, changes are measured by the largest one, lest anything overflow
-        for a in range(begin, end):
-            head, modifier = arcs.heads[a], arcs.modifiers[a]
-            if of_gains[a] != 0.0:
-                change[head, modifier] = of_gains[a] / gains[head, modifier]
-                unit = max(unit, abs(change[head, modifier]) / max(weights[head, modifier], 1.0))
-        unit = unit if unit > 1e100 else 1.0
-        change *= 1.0 / unit
-        last = size - 1
-        partition = charts[eisner.RIGHT, 0, last]
-        if single_root:
-            partition = 0.0
-            for k in range(1, size):
-                partition += weights[0, k] * charts[eisner.LEFT, 1, k] * charts[eisner.RIGHT, k, last]
-        slope = eisner.tangent(weights, change, size, single_root, charts, changes, tangent) / partition
-        for a in range(begin, end):
-            head, modifier = arcs.heads[a], arcs.modifiers[a]
-            moved = tangent[head, modifier] / partition - gains[head, modifier] * slope
-            of_weights[a] += unit * (weights[head, modifier] * moved)
+def send_all(
+    graph: ArcGraph,
+    iterations: int,
+    kept: bool,
+    memory: FloatArray,
+    sent: FloatArray,
+    gathered: FloatArray,
+    results: FloatArray,
+    log_partitions: FloatArray,
+) -> bool:
+    """Send all messages; return whether plain real arithmetic was good enough for all trees.
+
+    Args:
+        graph: with its weights.
+        iterations: how often.
+        kept: whether there is a way back.
+        memory: filled in, a row for each iteration or, if there is no way back, one for all: messages to factors,
+            (entries,), marginals, (arcs,), and of the trees' `Sums` weights, gains and charts.
+        sent: (entries,) filled with the last messages of pairs.
+        gathered: (groups, slots) what slots have got from each group: group 0's is there, all else zero at first.
+        results: (2, slots) filled with the totals after the last iteration and, if there is one, the last but one.
+        log_partitions: (trees,) filled with what the last messages to trees come to.
+
+    """
+    first, slots, groups, tree = graph.first, graph.slots, len(gathered), len(gathered) - 1
+    at_pairs, at_trees = slice(first[1], first[tree]), slice(first[tree], first[groups])
+    scratch = np.empty(len(results[0]))
+    for iteration in range(iterations):
+        received, marginals, sums = rows_of(memory[iteration % len(memory)], graph, log_partitions)
+        if iteration == 0:
+            received[at_pairs] = 1.0
+        else:
+            divide(gathered, slots[at_pairs], sent[at_pairs], scratch, received[at_pairs])
+        for group in range(1, tree):
+            own, weights = slice(first[group], first[group + 1]), graph.weights[pairs_of(first, group)]
+            rows = 2, len(weights)
+            send_pairs(weights, received[own].reshape(rows), sent[own].reshape(rows))
+            gather_ratios(slots[own], sent[own], graph.strongest[group], scratch, gathered[group])
+        if totals(gathered, tree, received[at_trees]) >= 0:
+            return False
+        weigh_trees(graph.arcs, received[at_trees], sums)
+        if projective_gains(graph.arcs, graph.single_root, kept, sums) > 0:
+            return False
+        if send_trees(graph.arcs, sums, marginals, gathered[tree]) > 0 or first_nan(gathered[tree]) >= 0:
+            return False
+        if iterations - iteration <= 2:
+            totals(gathered, groups, results[iterations - 1 - iteration])
+    return True
+
+
+@inlined
+def rows_of(row: FloatArray, graph: ArcGraph, log_partitions: FloatArray) -> tuple[FloatArray, FloatArray, Sums]:
+    """What a row of memory holds: messages to factors, marginals and sums over trees, none of them refused."""
+    entries, arcs, trees = len(graph.slots), len(graph.arcs.heads), len(graph.arcs.sizes)
+    matrices, room = row[entries + arcs :], (graph.arcs.sizes * graph.arcs.sizes).sum()
+    sums = Sums(
+        weights=matrices[:room],
+        gains=matrices[room : 2 * room],
+        charts=matrices[2 * room :],
+        tops=np.empty(len(graph.arcs.starts)),
+        lightest=np.empty(trees),
+        log_partitions=log_partitions,
+        by_walks=np.zeros(trees, np.bool_),
+        refused=np.zeros(trees, np.bool_),
+    )
+    return row[:entries], row[entries : entries + arcs], sums
+
+
+@inlined
+def pairs_of(first: IntArray, group: int) -> slice:
+    """Which of all pairs are a group's."""
+    return slice((first[group] - first[1]) // 2, (first[group + 1] - first[1]) // 2)

@@ -1,10 +1,10 @@
-"""Messages of many tree factors in real arithmetic, and their derivatives: what all kinds of trees have in common.
+"""Messages of many tree factors in real arithmetic, and best trees: what all kinds of trees have in common.
 
 Messages are log-odds. Z is linear in each arc's weight, and its derivative, the arc's gain, sums over the trees with
 that arc. So the odds that the factor sends an arc are its gain over the sum of the other heads' marginals: nothing is
 divided by an incoming message, and nothing subtracted from one. Gains come from ``projective_group`` or
 ``spanning_group``: a program that needs one of them compiles one of them. A tree for which real arithmetic is not good
-enough is refused, and left to ``treebp.bp.log_trees``.
+enough is refused, and left to ``treebp.bp.log_trees``. Derivatives are in ``tree_gradient``.
 """
 
 import math
@@ -57,6 +57,24 @@ class Sums(NamedTuple):
     log_partitions: FloatArray
     by_walks: BoolArray
     refused: BoolArray
+
+
+@kernel
+def first_arcs(sizes: IntArray, modifiers: IntArray) -> IntArray:
+    """Where each tree's arcs begin (trees + 1,), every modifier having one at least; -1 at the end if none fits."""
+    first = np.zeros(len(sizes) + 1, np.int64)
+    arc = 0
+    for t in range(len(sizes)):
+        first[t] = arc
+        for modifier in range(1, sizes[t]):
+            begin = arc
+            while arc < len(modifiers) and modifiers[arc] == modifier and (sizes[t] > 2 or arc == begin):
+                arc += 1
+            if arc == begin:
+                first[-1] = -1
+                return first
+    first[-1] = arc if arc == len(modifiers) else -1
+    return first
 
 
 @kernel
@@ -182,80 +200,57 @@ def _messages(
 
 
 @kernel
-def send_trees_backward(
-    arcs: Arcs,
-    sums: Sums,
-    marginals: FloatArray,
-    of_messages: FloatArray,
-    of_marginals: FloatArray,
-    of_weights: FloatArray,
-    of_gains: FloatArray,
-) -> None:
-    """Write the adjoints of log weights and gains, given those of messages or of marginals; one of them is empty."""
-    position, matrix = 0, 0
-    for t in range(len(arcs.sizes)):
-        size, begin, end = arcs.sizes[t], arcs.first[t], arcs.first[t + 1]
-        starts = arcs.starts[position : position + size]
-        gains = sums.gains[matrix : matrix + size * size].reshape(size, size)
-        position, matrix = position + size, matrix + size * size
-        if sums.refused[t]:
-            continue
-        if len(of_marginals):
-            for a in range(begin, end):
-                of_weights[a] = of_marginals[a] * marginals[a]
-                of_gains[a] = of_weights[a]
-        else:
-            _through_messages(
-                arcs.heads[begin:end],
-                starts,
-                gains,
-                marginals[begin:end],
-                of_messages[begin:end],
-                of_weights[begin:end],
-                of_gains[begin:end],
-            )
-        if sums.by_walks[t]:
-            _centre(starts, marginals[begin:end], of_weights[begin:end], of_gains[begin:end])
+def best_heads_of_arcs(
+    arcs: Arcs, scores: FloatArray, projective: bool, single_root: bool
+) -> tuple[IntArray, BoolArray]:
+    """The best heads of all words, and for which trees that settles it: they make one, or there is none."""
+    sizes, heads, starts = arcs.sizes, arcs.heads, arcs.starts
+    found, settled = np.empty(sizes.sum() - len(sizes), np.int64), np.empty(len(sizes), np.bool_)
+    position, arc, word = 0, 0, 0
+    for t in range(len(sizes)):
+        size, some_tree = sizes[t], True
+        for modifier in range(1, size):
+            head, best = 0, -math.inf
+            for a in range(arc + starts[position + modifier - 1], arc + starts[position + modifier]):
+                if scores[a] > best or (scores[a] == best and heads[a] < head):
+                    head, best = heads[a], scores[a]
+            found[word + modifier - 1] = head
+            some_tree &= best > -math.inf
+        settled[t] = not some_tree or is_tree(found[word : word + size - 1], projective, single_root)
+        position, arc, word = position + size, arc + starts[position + size - 1], word + size - 1
+    return found, settled
 
 
-@inlined
-def _centre(starts: IntArray, marginals: FloatArray, of_weights: FloatArray, of_gains: FloatArray) -> None:
-    """Take account of that the marginals of a modifier's arcs sum to one: then gains may have any unit."""
-    for m in range(1, len(starts)):
-        total = 0.0
-        for a in range(starts[m - 1], starts[m]):
-            total += of_gains[a]
-        for a in range(starts[m - 1], starts[m]):
-            of_weights[a] -= marginals[a] * total
-            of_gains[a] -= marginals[a] * total
+@kernel
+def is_tree(heads: IntArray, projective: bool, single_root: bool) -> bool:
+    """Whether heads (each in 0..n) form a tree of the given kind."""
+    n = len(heads)
+    roots = 0
+    for modifier in range(1, n + 1):
+        roots += heads[modifier - 1] == 0
+        node = modifier
+        steps = 0
+        while node != 0:
+            node = heads[node - 1]
+            steps += 1
+            if steps > n:
+                return False
+    if single_root and roots != 1:
+        return False
+    if projective:
+        # Two arcs that cross: one end of the second lies strictly inside the first, the other strictly outside.
+        for a in range(1, n + 1):
+            low, high = min(a, heads[a - 1]), max(a, heads[a - 1])
+            for b in range(low + 1, high):
+                if heads[b - 1] < low or heads[b - 1] > high:
+                    return False
+    return True
 
 
-@inlined
-def _through_messages(
-    heads: IntArray,
-    starts: IntArray,
-    gains: FloatArray,
-    marginals: FloatArray,
-    adjoint: FloatArray,
-    of_weights: FloatArray,
-    of_gains: FloatArray,
-) -> None:
-    """From the adjoints of messages to those of log weights and log gains; infinite messages have no derivative."""
-    of_weights[:] = 0.0
-    of_gains[:] = 0.0
-    for m in range(1, len(starts)):
-        for a in range(starts[m - 1], starts[m]):
-            if adjoint[a] == 0.0 or gains[heads[a], m] == 0.0:
-                continue
-            off = 0.0
-            for b in range(starts[m - 1], starts[m]):
-                if b != a:
-                    off += marginals[b]
-            if off == 0.0:
-                continue
-            of_gains[a] += adjoint[a]
-            for b in range(starts[m - 1], starts[m]):
-                if b != a:
-                    share = adjoint[a] * marginals[b] / off
-                    of_weights[b] -= share
-                    of_gains[b] -= share
+@kernel
+def arc_matrix(size: int, heads: IntArray, modifiers: IntArray, scores: FloatArray) -> FloatArray:
+    """Scores of arcs by head and modifier, -inf for those that are not there."""
+    matrix = np.full((size, size), -math.inf)
+    for a in range(len(heads)):
+        matrix[heads[a], modifiers[a]] = scores[a]
+    return matrix

@@ -1,7 +1,4 @@
-"""Queries on single trees and batches that need no sums over trees.
-
-Scores are matrices of heads and modifiers, or numbers for listed arcs as in ``treebp.kernels.tree_group``.
-"""
+"""Queries on single trees and batches that need no sums over trees."""
 
 import math
 from collections.abc import Callable
@@ -13,6 +10,7 @@ from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.kernels._jit import kernel
 from treebp.kernels.arborescence import best_arborescence
 from treebp.kernels.best_projective import best_projective
+from treebp.kernels.tree_group import is_tree
 
 
 @kernel
@@ -39,59 +37,6 @@ def masked(scores: FloatArray, size: int) -> FloatArray:
 
 
 @kernel
-def first_arcs(sizes: IntArray, modifiers: IntArray) -> IntArray:
-    """Where each tree's arcs begin (trees + 1,), every modifier having one at least; -1 at the end if none fits."""
-    first = np.zeros(len(sizes) + 1, np.int64)
-    arc = 0
-    for t in range(len(sizes)):
-        first[t] = arc
-        for modifier in range(1, sizes[t]):
-            begin = arc
-            while arc < len(modifiers) and modifiers[arc] == modifier and (sizes[t] > 2 or arc == begin):
-                arc += 1
-            if arc == begin:
-                first[-1] = -1
-                return first
-    first[-1] = arc if arc == len(modifiers) else -1
-    return first
-
-
-@kernel
-def arc_matrix(size: int, heads: IntArray, modifiers: IntArray, scores: FloatArray) -> FloatArray:
-    """Scores of arcs by head and modifier, -inf for those that are not there."""
-    matrix = np.full((size, size), -math.inf)
-    for a in range(len(heads)):
-        matrix[heads[a], modifiers[a]] = scores[a]
-    return matrix
-
-
-@kernel
-def is_tree(heads: IntArray, projective: bool, single_root: bool) -> bool:
-    """Whether heads (each in 0..n) form a tree of the given kind."""
-    n = len(heads)
-    roots = 0
-    for modifier in range(1, n + 1):
-        roots += heads[modifier - 1] == 0
-        node = modifier
-        steps = 0
-        while node != 0:
-            node = heads[node - 1]
-            steps += 1
-            if steps > n:
-                return False
-    if single_root and roots != 1:
-        return False
-    if projective:
-        # Two arcs that cross: one end of the second lies strictly inside the first, the other strictly outside.
-        for a in range(1, n + 1):
-            low, high = min(a, heads[a - 1]), max(a, heads[a - 1])
-            for b in range(low + 1, high):
-                if heads[b - 1] < low or heads[b - 1] > high:
-                    return False
-    return True
-
-
-@kernel
 def best_heads(arcs: FloatArray, size: int, projective: bool, single_root: bool, heads: IntArray) -> tuple[float, bool]:
     """Write each word's best head of ``masked`` arcs; return the sum of their scores.
 
@@ -106,32 +51,6 @@ def best_heads(arcs: FloatArray, size: int, projective: bool, single_root: bool,
         heads[modifier - 1] = head
         best += arcs[head, modifier]
     return best, best == -math.inf or is_tree(heads[: size - 1], projective, single_root)
-
-
-@kernel
-def best_heads_of_arcs(
-    sizes: IntArray,
-    heads: IntArray,
-    starts: IntArray,
-    scores: FloatArray,
-    projective: bool,
-    single_root: bool,
-) -> tuple[IntArray, BoolArray]:
-    """The best heads of all words, and for which trees that settles it: as ``best_heads``, without a matrix."""
-    found, settled = np.empty(sizes.sum() - len(sizes), np.int64), np.empty(len(sizes), np.bool_)
-    position, arc, word = 0, 0, 0
-    for t in range(len(sizes)):
-        size, some_tree = sizes[t], True
-        for modifier in range(1, size):
-            head, best = 0, -math.inf
-            for a in range(arc + starts[position + modifier - 1], arc + starts[position + modifier]):
-                if scores[a] > best or (scores[a] == best and heads[a] < head):
-                    head, best = heads[a], scores[a]
-            found[word + modifier - 1] = head
-            some_tree &= best > -math.inf
-        settled[t] = not some_tree or is_tree(found[word : word + size - 1], projective, single_root)
-        position, arc, word = position + size, arc + starts[position + size - 1], word + size - 1
-    return found, settled
 
 
 @kernel

@@ -99,6 +99,14 @@ class Batch:
         parts = self.split(self.heads), self.split(self.modifiers), split(self.starts, self.sizes)
         return [Arcs(*each) for each in zip(*parts, strict=True)]
 
+    def largest(self, values: FloatArray) -> FloatArray:
+        """(sentences,) the largest of what there is one of per arc; 0 where a sentence has none."""
+        first = self.first
+        out, some = np.zeros(len(self.sizes)), np.diff(first) > 0
+        if some.any():
+            out[some] = np.maximum.reduceat(values, first[:-1][some])
+        return out
+
     def split(self, values: AnyArray) -> list[AnyArray]:
         """What there is one of per arc, sentence by sentence."""
         return split(values, self.starts[np.cumsum(self.sizes) - 1])

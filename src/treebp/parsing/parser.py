@@ -9,18 +9,17 @@ from typing import Any
 import numpy as np
 
 from treebp._threads import map_in_order
-from treebp._types import AnyArray, BoolArray, IntArray
+from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
 from treebp.data.sentence import Sentence
 from treebp.features.encoding import Encoding
 from treebp.features.model_file import MODEL_KIND, load_model, tensors_of, with_prefix, write_tensors
 from treebp.features.word_clusters import WordClusters
 from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.config import Config
-from treebp.parsing.decoding import decode, k_best
-from treebp.parsing.inference import Inference
+from treebp.parsing.decoding import k_best
 from treebp.parsing.label_templates import label_templates
 from treebp.parsing.labels import LabelModel, label_trees
-from treebp.parsing.model import Circuit, TreeModel, by_sentence
+from treebp.parsing.model import Circuit, Inference, TreeModel, decode
 from treebp.parsing.parse import Parse
 from treebp.parsing.parts import PARTS
 from treebp.parsing.pruner import Pruner
@@ -136,7 +135,7 @@ class Parser:
                 beliefs=own,
                 label_names=names,
                 label_probabilities=probabilities,
-                alternatives=k_best(self.model, arcs, own, kbest) if kbest and len(heads) else [],
+                alternatives=self._alternatives(arcs, own, kbest) if kbest and len(heads) else [],
                 factors=factors,
                 residual=residual,
                 tag_probabilities=one.probabilities,
@@ -144,6 +143,9 @@ class Parser:
             )
             for one, arcs, own, heads, (numbers, probabilities), factors, residual in found
         ]
+
+    def _alternatives(self, arcs: Arcs, beliefs: FloatArray, k: int) -> list[tuple[IntArray, float]]:
+        return k_best(arcs, beliefs, k, projective=self.model.projective, single_root=self.model.single_root)
 
     def _tagged(self, sentences: Sequence[Sentence]) -> list[Tagged]:
         """The sentences with the tagger's tags or, if there is none, their own, which are certain."""
@@ -157,7 +159,7 @@ class Parser:
     def _factors(batch: Batch, circuit: Circuit) -> tuple[list[dict[str, int]], list[float]]:
         """How many parts of each kind each sentence has, and how far its beliefs moved at last: 0 without any."""
         counts = {name: np.diff(tuples.first) for name, tuples in circuit.tuples.items()}
-        residuals = by_sentence(np.maximum, circuit.inferred.changes, batch.first)
+        residuals = batch.largest(circuit.inferred.changes)
         if not counts:
             return [{} for _ in batch.sizes], residuals.tolist()
         residuals[sum(counts.values()) == 0] = 0.0

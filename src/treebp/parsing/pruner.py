@@ -11,8 +11,7 @@ from treebp.features.templates import ATTRIBUTES
 from treebp.kernels.candidates import prune, within_bounds
 from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.config import Config
-from treebp.parsing.inference import Inference
-from treebp.parsing.model import TreeModel
+from treebp.parsing.model import Inference, TreeModel
 from treebp.parsing.scorer import HashedScorer
 
 FINE = ATTRIBUTES.index("fine")

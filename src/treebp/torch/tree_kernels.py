@@ -13,6 +13,7 @@ from treebp._types import FloatArray
 from treebp.kernels import nonprojective as nonprojective_trees
 from treebp.kernels import projective as projective_trees
 from treebp.kernels import tree_queries
+from treebp.kernels.tree_group import is_tree
 
 
 class TreeKernels(Protocol):
@@ -77,7 +78,7 @@ class _Host:
             words = np.arange(1, n + 1)
             for k, row in enumerate(heads[b, :, :n].numpy()):
                 bad = ((row < 0) | (row > n) | (row == words)).any()
-                found[b, k] = -1 if bad else tree_queries.is_tree(row, projective, single_root)
+                found[b, k] = -1 if bad else is_tree(row, projective, single_root)
         return found
 
 

@@ -7,9 +7,8 @@ from treebp.data.evaluation import evaluate
 from treebp.data.sentence import Sentence
 from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.config import Config
-from treebp.parsing.decoding import decode
 from treebp.parsing.labels import LabelModel, label_trees
-from treebp.parsing.model import TreeModel
+from treebp.parsing.model import TreeModel, decode
 from treebp.training.data import Prepared
 
 _BATCH = 24

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from treebp._checks import float_array, integer_array, random_generator, read_only, whole_number
 from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
 from treebp.kernels import nonprojective, projective, tree_queries
+from treebp.kernels.tree_group import is_tree
 from treebp.trees._samples import sample_below_root, sample_projective, sample_with_one_root
 
 
@@ -263,7 +264,7 @@ class DependencyTrees:
                 row, word = np.argwhere(bad)[0]
                 raise ValueError(f"the head {trees[row, word]} of word {word + 1} {what}")
         totals = self._logits[b][trees, words].sum(axis=1) - self._sums.log_partitions[b]
-        legal = [tree_queries.is_tree(tree, self.projective, self.single_root) for tree in trees]
+        legal = [is_tree(tree, self.projective, self.single_root) for tree in trees]
         return np.where(legal, totals, -np.inf)
 
 

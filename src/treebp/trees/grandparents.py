@@ -12,7 +12,7 @@ from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.hypergraphs.builders import grandparent_model0
 from treebp.kernels import grandparent as kernels
 from treebp.kernels import log_grandparent as log_kernels
-from treebp.kernels.tree_queries import is_tree
+from treebp.kernels.tree_group import is_tree
 from treebp.trees.dependency_trees import DependencyTrees
 
 # The imaginary step that differentiates the kernels: its square must vanish beside one, and nothing else.

@@ -12,10 +12,10 @@ from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.bp.groups.odds import adjoint_of_odds, log_probabilities, odds_of
 from treebp.bp.groups.protocol import Group, GroupBackprop, Sender, Sums
 from treebp.bp.log_trees import LogTree
-from treebp.bp.memory import empty
 from treebp.kernels import projective_group, spanning_group
 from treebp.kernels import tree_group as kernels
-from treebp.kernels.tree_queries import arc_matrix, best_heads_of_arcs, first_arcs, search_of
+from treebp.kernels.tree_gradient import projective_gains_backward, send_trees_backward
+from treebp.kernels.tree_queries import search_of
 from treebp.kernels.variables import total_softplus
 
 _NOTHING = np.zeros(0)
@@ -104,13 +104,13 @@ class Trees:
     def best(self, scores: FloatArray) -> IntArray:
         """(words,) the heads, tree after tree, of the trees whose arcs have the highest sums of scores (arcs,)."""
         arcs = self._with_number_per_arc(scores)
-        found, settled = best_heads_of_arcs(
-            arcs.sizes, arcs.heads, arcs.starts, scores, self.projective, self.single_root
-        )
+        found, settled = kernels.best_heads_of_arcs(arcs, scores, self.projective, self.single_root)
+        if settled.all():
+            return found
         search, ends = search_of(self.projective), np.cumsum(arcs.sizes - 1)
         for tree in np.flatnonzero(~settled).tolist():
             size, edges = int(arcs.sizes[tree]), slice(arcs.first[tree], arcs.first[tree + 1])
-            matrix = arc_matrix(size, arcs.heads[edges], arcs.modifiers[edges], scores[edges])
+            matrix = kernels.arc_matrix(size, arcs.heads[edges], arcs.modifiers[edges], scores[edges])
             search(matrix, size, self.single_root, found[ends[tree] + 1 - size : ends[tree]])
         return found
 
@@ -146,7 +146,7 @@ class Trees:
 
 def _arcs(sizes: IntArray, heads: IntArray, modifiers: IntArray) -> kernels.Arcs:
     """Arcs with where those of each tree and modifier begin; ValueError if they are not sorted so."""
-    first = first_arcs(sizes, modifiers)
+    first = kernels.first_arcs(sizes, modifiers)
     if first[-1] < 0 or heads.shape != modifiers.shape:
         raise ValueError("Trees: arcs are to be sorted by tree and modifier, and each word needs one at least")
     counts = np.diff(first)
@@ -212,9 +212,9 @@ class _Sums(NamedTuple):
         family = projective_group if group.projective else spanning_group
         (room, largest), trees = group.room, len(arcs.sizes)
         found = kernels.Sums(
-            weights=empty(room),
-            gains=empty(room),
-            charts=empty(family.CHARTS * (room if keep else largest)),
+            weights=np.empty(room),
+            gains=np.empty(room),
+            charts=np.empty(family.CHARTS * (room if keep else largest)),
             tops=np.empty(len(arcs.starts)),
             lightest=np.empty(trees),
             log_partitions=np.empty(trees),
@@ -244,9 +244,9 @@ class _Sums(NamedTuple):
         """From the adjoints of messages or marginals, the other being empty, to those of the log-odds."""
         arcs, found, single_root = self.group.arcs, self.found, self.group.single_root
         out, of_gains = np.empty(len(self.log_odds)), np.empty(len(self.log_odds))
-        kernels.send_trees_backward(arcs, found, self.marginals, of_messages, of_marginals, out, of_gains)
+        send_trees_backward(arcs, found, self.marginals, of_messages, of_marginals, out, of_gains)
         if self.group.projective:
-            projective_group.projective_gains_backward(arcs, single_root, found, of_gains, out)
+            projective_gains_backward(arcs, single_root, found, of_gains, out)
         else:
             spanning_group.spanning_gains_backward(arcs, single_root, found, of_gains, out)
         for again in self.refused.values():

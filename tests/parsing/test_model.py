@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from brute_force import all_trees, indicators, tree_scores
 from small_sentences import PAIRS, library_graph, numerical_gradient, small_sentence, together
-from treebp.parsing.inference import ARC, Inference, grandparent_trees
+from treebp.parsing.exact import grandparent_trees
+from treebp.parsing.model import Inference
 from treebp.parsing.parts import PARTS
+from treebp.parsing.scorer import ARC
 
 FORMS = [(projective, single_root) for projective in (True, False) for single_root in (True, False)]
 KINDS = [PAIRS, *((kind,) for kind in PARTS), tuple(PARTS)]
