@@ -194,16 +194,18 @@ def test_a_full_disk_is_one_line_and_loses_nothing(trained, tmp_path: Path) -> N
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals and terminals")
 def test_kills_and_resumption_change_no_weight(tmp_path: Path) -> None:
     write_treebank(tmp_path)
-    arguments = [*TRAIN, "--objective", "l2+ar", "--epochs", "15", "-o"]
+    arguments = [*TRAIN, "--objective", "l2+ar", "--epochs", "100", "-o"]
+    began = time.monotonic()
     assert treebp(*arguments, "whole.model", folder=tmp_path).returncode == 0
+    whole = time.monotonic() - began
     log = tmp_path / "broken.model.log.jsonl"
     chance = random.Random(os.getpid())
-    for epochs in (0, 3, 10, 20):  # kill at a random time after so many of the 30 epochs
+    for epochs in (0, 3, 80, 120):  # kill at a random time after so many of the 200 epochs, long before the last
         options = ["broken.model", "--resume"] if epochs else ["broken.model"]
         with subprocess.Popen(command(*arguments, *options), cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
             while len(lines(log)) < epochs and process.poll() is None:
                 time.sleep(0.002)
-            time.sleep(chance.uniform(0.0, 0.1 if epochs else 2.0))
+            time.sleep(chance.uniform(0.0, 0.1 if epochs else whole / 2))
             process.kill()
         assert process.returncode == -signal.SIGKILL
     refused = treebp(*arguments, "broken.model", folder=tmp_path)
