@@ -12,7 +12,7 @@ tuples: their numbers are int32.
 import numpy as np
 
 from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
-from treebp.kernels._jit import kernel
+from treebp.kernels._jit import inlined, kernel
 
 
 @kernel
@@ -59,20 +59,29 @@ def select_heads(marginals: FloatArray, always: int, ratio: float, most: int, ke
 
     The head number ``always`` is kept whatever its marginal is, so that there is a tree.
     """
-    bound = ratio * marginals.max()
-    count = 0
+    bound, count = 0.0, 0
     for head in range(len(marginals)):
-        keep[head] = head == always or (marginals[head] > 0.0 and marginals[head] >= bound)
+        bound = max(bound, ratio * marginals[head])
+    for head in range(len(marginals)):
+        keep[head] = (head == always) | ((marginals[head] > 0.0) & (marginals[head] >= bound))
         count += keep[head]
-    while count > most:  # drop the worst one
-        worst, lowest = -1, np.inf
-        for head in range(len(marginals)):
-            if keep[head] and head != always and marginals[head] < lowest:
-                worst, lowest = head, marginals[head]
-        if worst < 0:
-            break
-        keep[worst] = False
-        count -= 1
+    if count <= most:
+        return
+    for head in range(len(marginals)):
+        if keep[head] and head != always:
+            marginal = marginals[head]
+            better = int(not _comes_first(marginals, always, head))  # it takes its place even so
+            for other in range(head):
+                better += marginals[other] > marginal
+            for other in range(head + 1, len(marginals)):
+                better += marginals[other] >= marginal
+            keep[head] = better < most
+
+
+@inlined
+def _comes_first(marginals: FloatArray, one: int, other: int) -> bool:
+    """Whether a head is better than another one or, if they are alike, to its right."""
+    return marginals[one] > marginals[other] or (marginals[one] == marginals[other] and one > other)
 
 
 @kernel

@@ -30,35 +30,49 @@ LONGEST = 300  # of more positions there may be too many trees to count: these a
 
 
 @summing_kernel
-def _inside_until(weights: FloatArray, j: Index, first: Index, charts: FloatArray, most: float) -> None:
-    """Fill the inside charts for the spans that end at j, after those that end before it; no sum counts as more."""
+def _inside_ends(weights: FloatArray, begin: Index, end: Index, first: Index, charts: FloatArray, most: float) -> None:
+    """Fill the inside charts for the spans that end at begin..end-1, after those before; no sum counts as more."""
     right, left = charts[RIGHT], charts[LEFT]
     arc_right, arc_left, pair = charts[ARC_RIGHT], charts[ARC_LEFT], charts[PAIR]
-    right[j, j] = 1.0
-    left[j, j] = 1.0
-    for width in range(_ONE, j - first + _ONE):
-        i = j - width
-        split = left[j, i + _ONE]
-        to_right = 0.0
-        to_left = 0.0
-        for k in range(i + _ONE, j):
-            split += right[i, k] * left[j, k + _ONE]
-            to_right += arc_right[i, k] * right[j, k]
-            to_left += left[i, k] * arc_left[j, k]
-        split = min(split, most)
-        rightward = split * weights[i, j]
-        leftward = split * weights[j, i]
-        to_right = min(to_right + rightward, most)
-        to_left = min(to_left + leftward, most)
-        pair[i, j] = split
-        arc_right[i, j] = rightward
-        arc_right[j, i] = rightward
-        arc_left[i, j] = leftward
-        arc_left[j, i] = leftward
-        right[i, j] = to_right
-        right[j, i] = to_right
-        left[i, j] = to_left
-        left[j, i] = to_left
+    for j in range(begin, end):
+        right[j, j] = 1.0
+        left[j, j] = 1.0
+    for width in range(_ONE, end - first):
+        for j in range(max(begin, first + width), end):
+            i = j - width
+            split = left[j, i + _ONE]
+            to_right = 0.0
+            to_left = 0.0
+            for k in range(i + _ONE, j):
+                split += right[i, k] * left[j, k + _ONE]
+                to_right += arc_right[i, k] * right[j, k]
+                to_left += left[i, k] * arc_left[j, k]
+            split = min(split, most)
+            rightward = split * weights[i, j]
+            leftward = split * weights[j, i]
+            to_right = min(to_right + rightward, most)
+            to_left = min(to_left + leftward, most)
+            pair[i, j] = split
+            arc_right[i, j] = rightward
+            arc_right[j, i] = rightward
+            arc_left[i, j] = leftward
+            arc_left[j, i] = leftward
+            right[i, j] = to_right
+            right[j, i] = to_right
+            left[i, j] = to_left
+            left[j, i] = to_left
+
+
+@inlined
+def _inside(weights: FloatArray, first: Index, end: Index, charts: FloatArray, most: float) -> None:
+    """Fill all inside charts.
+
+    Spans that end at the same place wait for what the one before has just written; so those of a few ends take turns,
+    of fewer ends in longer sentences, whose rows would not stay in the processor's cache.
+    """
+    ends = np.uint64(max(400 // int(end), 4))
+    for begin in range(first, end, ends):
+        _inside_ends(weights, begin, min(begin + ends, end), first, charts, most)
 
 
 @inlined
@@ -75,10 +89,8 @@ def _partition_until(weights: FloatArray, j: Index, single_root: bool, charts: F
 @summing_kernel
 def inside(weights: FloatArray, size: int, single_root: bool, charts: FloatArray) -> float:
     """Fill the inside charts for positions 0..size-1 and return the partition."""
-    first = _ONE if single_root else _ZERO
     end = np.uint64(size)
-    for j in range(first, end):
-        _inside_until(weights, j, first, charts, math.inf)
+    _inside(weights, _ONE if single_root else _ZERO, end, charts, math.inf)
     return _partition_until(weights, end - _ONE, single_root, charts)
 
 
@@ -94,7 +106,7 @@ def scaled_inside(weights: FloatArray, size: int, single_root: bool, charts: Flo
     end = np.uint64(size)
     last = end - _ONE
     for j in range(first, end):
-        _inside_until(weights, j, first, charts, math.inf)
+        _inside_ends(weights, j, j + _ONE, first, charts, math.inf)
         partition = _partition_until(weights, j, single_root, charts)
         if j == _ZERO or (partition == 0.0 and j < last):  # no tree ends here; the next one counts for both
             continue
@@ -146,9 +158,7 @@ def possible_arcs(weights: FloatArray, size: int, single_root: bool) -> FloatArr
     for head in range(size):
         for modifier in range(size):
             ones[head, modifier] = 1.0 if weights[head, modifier] > 0.0 else 0.0
-    first = _ONE if single_root else _ZERO
-    for j in range(first, np.uint64(size)):
-        _inside_until(ones, j, first, charts, 1.0)
+    _inside(ones, _ONE if single_root else _ZERO, np.uint64(size), charts, 1.0)
     _outside(ones, size, single_root, charts, gains, 1.0)
     return ones * np.minimum(gains, 1.0)
 

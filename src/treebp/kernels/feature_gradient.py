@@ -79,9 +79,9 @@ def list_tuple_gradient(
     keys, begin, bits = hashes
     arity, views, of_all = len(roles), len(roles) - 1, begin[1]
     all_orders, two_orders = order_keys(family, bits)
-    count, row = 0, 0
+    count, row = 0, np.uint64(0)
     for sentence in range(len(sizes)):
-        size = sizes[sentence]
+        size = np.uint64(sizes[sentence])
         sums = np.zeros((views, size, size, ORDERS))
         for p in range(first[sentence], first[sentence + 1]):
             adjoint = adjoints[p]
@@ -106,5 +106,5 @@ def list_tuple_gradient(
                                 indices[count] = keys[row + x, one + t] ^ keys[row + y, other + t] ^ two_orders[order]
                                 values[count] = adjoint
                                 count += 1
-        row += size + 2
+        row += size + np.uint64(2)
     return count

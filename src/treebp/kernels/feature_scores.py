@@ -11,8 +11,11 @@ Templates of parts look at all positions together, or at the last position with 
 per sentence and kept.
 
 ``roles`` is 0, 1, 2 or 0, 1, 2, 3. Unlike the shape of an array, the length of a tuple is known when a kernel is
-compiled: with parts of any length in one kernel it takes a third longer.
+compiled: with parts of any length in one kernel it takes a third longer. Indices are unsigned where many are looked up:
+Numba then leaves out the test for negative ones.
 """
+
+from typing import TypeAlias
 
 import numpy as np
 
@@ -33,9 +36,11 @@ from treebp.kernels.features import (
 from treebp.kernels.intrinsics import prefetch
 
 Roles = tuple[int, ...]
+Index: TypeAlias = int | np.uint64
+_ZERO, _ONE, _TWO, _ORDERS = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(ORDERS)
 # Blocks of an arc's templates: see `Templates`.
 HEADS, MODIFIERS, BOTH, BOTH_TOO, BETWEEN_HEAD, BETWEEN_MODIFIER, BETWEEN_TAG = range(7)
-_AHEAD = 64  # parts whose weights are asked for before the first is used
+_AHEAD = np.uint64(64)  # parts whose weights are asked for before the first is used
 
 
 @kernel
@@ -140,7 +145,7 @@ def _by_code(keys: AnyArray, weights: AnyArray) -> FloatArray:
 
 
 @kernel
-def order_of(positions: IntArray, part: int, roles: Roles) -> int:
+def order_of(positions: IntArray, part: Index, roles: Roles) -> Index:
     """In which order the positions of a part stand, as a number from 0 to ORDERS - 1.
 
     Of three, the second or the third may be the first one again, for a sibling that is not there. Of four, the last
@@ -148,8 +153,8 @@ def order_of(positions: IntArray, part: int, roles: Roles) -> int:
     """
     a, b, c = positions[part, 0], positions[part, 1], positions[part, 2]
     if len(roles) == 3:
-        return (a < b) + 2 * (b < c) + 4 * ((a < c) | (a == b))
-    return (b < c) + 2 * ((b < a) + (c < a) + (positions[part, 3] < a))
+        return np.uint64((a < b) + 2 * (b < c) + 4 * ((a < c) | (a == b)))
+    return np.uint64((b < c) + 2 * ((b < a) + (c < a) + (positions[part, 3] < a)))
 
 
 @kernel
@@ -164,66 +169,78 @@ def score_tuples(
 ) -> FloatArray:
     """Score of each part of a family: the sum of its features' weights."""
     keys, begin, bits = hashes
-    arity, views, of_all = len(roles), len(roles) - 1, begin[1]
+    arity, views, of_all = len(roles), np.uint64(len(roles) - 1), begin[1]
     all_orders, two_orders = order_keys(family, bits)
-    out, orders = np.empty(len(positions)), np.empty(_AHEAD, np.int64)
-    wanted = np.empty((views * _AHEAD, 4), np.int64)
-    row = 0
+    out = np.empty(len(positions))
+    # Of each part its features on all positions, and a cell of sums for each view; of each cell that is new, its
+    # features, and where they end.
+    of_parts, cells = np.empty(_AHEAD * of_all, np.uint32), np.empty(_AHEAD * views, np.uint64)
+    of_cells, new_cells = np.empty(_AHEAD * keys.shape[1], np.uint32), np.empty(_AHEAD * views, np.uint64)
+    ends = np.empty(_AHEAD * views, np.uint64)
+    row = np.uint64(0)
     for sentence in range(len(sizes)):
-        size, end_of_sentence = sizes[sentence], first[sentence + 1]
-        sums = np.empty((views, size, size, ORDERS))
-        known = np.zeros((views, size, size, ORDERS), np.bool_)  # apart from the sums, which wait for memory
-        for chunk in range(first[sentence], end_of_sentence, _AHEAD):
+        size, end_of_sentence = np.uint64(sizes[sentence]), np.uint64(first[sentence + 1])
+        sums = np.empty(views * size * size * _ORDERS)
+        known = np.zeros(views * size * size * _ORDERS, np.bool_)  # apart from the sums, which wait for memory
+        for chunk in range(np.uint64(first[sentence]), end_of_sentence, _AHEAD):
             end = min(chunk + _AHEAD, end_of_sentence)
-            missing = 0
+            feature, cell, new, new_feature = _ZERO, _ZERO, _ZERO, _ZERO
             for p in range(chunk, end):
                 order = order_of(positions, p, roles)
-                orders[p - chunk] = order
                 a, b, c, d = places_of(positions, p, roles, row)
+                of_order, of_order_in_cell = all_orders[order], two_orders[order]
                 for t in range(of_all):
-                    prefetch(weights, feature_of(keys, a, b, c, d, roles, begin, t) ^ all_orders[order])
-                y = positions[p, arity - 1]
+                    key = feature_of(keys, a, b, c, d, roles, begin, t) ^ of_order
+                    of_parts[feature] = key
+                    prefetch(weights, key)
+                    feature += _ONE
+                y = np.uint64(positions[p, arity - 1])
                 for view in range(views):
-                    x = positions[p, views - 1 - view]
-                    if not known[view, x, y, order]:
-                        known[view, x, y, order] = True
-                        wanted[missing, 0], wanted[missing, 1] = view, x
-                        wanted[missing, 2], wanted[missing, 3] = y, order
-                        missing += 1
-                        one, other = begin[arity + 2 * view], begin[arity + 2 * view + 1]
+                    x = np.uint64(positions[p, views - _ONE - view])
+                    own = ((view * size + x) * size + y) * _ORDERS + order
+                    cells[cell] = own
+                    cell += _ONE
+                    if not known[own]:
+                        known[own] = True
+                        one, other = begin[views + _ONE + _TWO * view], begin[views + _TWO + _TWO * view]
                         for t in range(other - one):
-                            prefetch(weights, keys[row + x, one + t] ^ keys[row + y, other + t] ^ two_orders[order])
-            for k in range(missing):
-                view, x, y, order = wanted[k, 0], wanted[k, 1], wanted[k, 2], wanted[k, 3]
-                one, other = begin[arity + 2 * view], begin[arity + 2 * view + 1]
+                            key = keys[row + x, one + t] ^ keys[row + y, other + t] ^ of_order_in_cell
+                            of_cells[new_feature] = key
+                            prefetch(weights, key)
+                            new_feature += _ONE
+                        new_cells[new], ends[new] = own, new_feature
+                        new += _ONE
+            new_feature = _ZERO
+            for k in range(new):
                 total = 0.0
-                for t in range(other - one):
-                    total += weights[keys[row + x, one + t] ^ keys[row + y, other + t] ^ two_orders[order]]
-                sums[view, x, y, order] = total
+                while new_feature < ends[k]:
+                    total += weights[of_cells[new_feature]]
+                    new_feature += _ONE
+                sums[new_cells[k]] = total
+            feature, cell = _ZERO, _ZERO
             for p in range(chunk, end):
-                order = orders[p - chunk]
-                a, b, c, d = places_of(positions, p, roles, row)
-                y = positions[p, arity - 1]
-                total = sums[0, positions[p, views - 1], y, order]
-                for view in range(1, views):
-                    total += sums[view, positions[p, views - 1 - view], y, order]
-                for t in range(of_all):
-                    total += weights[feature_of(keys, a, b, c, d, roles, begin, t) ^ all_orders[order]]
+                total = sums[cells[cell]]
+                for view in range(_ONE, views):
+                    total += sums[cells[cell + view]]
+                cell += views
+                for _ in range(of_all):
+                    total += weights[of_parts[feature]]
+                    feature += _ONE
                 out[p] = total
-        row += size + 2
+        row += size + _TWO
     return out
 
 
 @kernel
-def places_of(positions: IntArray, part: int, roles: Roles, row: int) -> tuple[int, int, int, int]:
+def places_of(positions: IntArray, part: Index, roles: Roles, row: Index) -> tuple[Index, Index, Index, Index]:
     """Where a part's positions are among the keys; of three, the last one twice."""
-    a, b, c = row + positions[part, 0], row + positions[part, 1], row + positions[part, 2]
-    return a, b, c, row + positions[part, len(roles) - 1]
+    a, b, c = np.uint64(positions[part, 0]), np.uint64(positions[part, 1]), np.uint64(positions[part, 2])
+    return row + a, row + b, row + c, row + np.uint64(positions[part, len(roles) - 1])
 
 
 @kernel
 def feature_of(
-    keys: AnyArray, a: int, b: int, c: int, d: int, roles: Roles, begin: AnyArray, template: int
+    keys: AnyArray, a: Index, b: Index, c: Index, d: Index, roles: Roles, begin: AnyArray, template: Index
 ) -> np.uint32:
     """The feature of a template that looks at all positions, but for their order."""
     key = keys[a, template] ^ keys[b, begin[1] + template] ^ keys[c, begin[2] + template]

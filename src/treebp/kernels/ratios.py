@@ -21,6 +21,7 @@ CERTAIN = 400.0
 
 _ROOM = 350.0  # what a logarithm may grow by beyond that of _FAR
 _FAR = 1e150  # a product of ratios beyond this, or below its inverse, is taken into the logarithm
+_NO_SIGN = np.uint64((1 << 63) - 1)
 _LARGEST = 1e100  # beyond this, or below its inverse, a product of normalisers is taken into its logarithm
 
 
@@ -202,12 +203,10 @@ def single_expectations(potentials: FloatArray, incoming: FloatArray, out: Float
 @kernel
 def weights_of(potentials: FloatArray) -> tuple[float, FloatArray]:
     """The largest potential, of either sign, and all exponentials."""
-    strongest = 0.0
     weights = np.empty(len(potentials))
     for f in range(np.uint64(len(potentials))):
         weights[f] = exp(potentials[f])
-    for potential in potentials:
-        size = abs(potential)
-        if not size <= strongest:  # NaN counts as too large
-            strongest = size
-    return strongest, weights
+    bits, strongest = potentials.view(np.uint64), np.zeros(1, np.uint64)
+    for f in range(np.uint64(len(bits))):  # without the sign, bits are in order, NaN coming last
+        strongest[0] = max(strongest[0], bits[f] & _NO_SIGN)
+    return strongest.view(np.float64)[0], weights

@@ -52,7 +52,7 @@ class AllOn:
         if self.arity == 1:
             return Single(potentials)
         strongest, weights = kernels.weights_of(potentials)
-        if strongest > STRONGEST:
+        if not strongest <= STRONGEST:
             return _Explicit(self.tables(), potentials)
         return Ratios(self.arity, strongest, weights)
 
