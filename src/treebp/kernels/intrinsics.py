@@ -57,7 +57,7 @@ def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:
 
 
 # prefetch(array, index), in kernels: start to bring an element into the caches. The index must be unsigned.
-prefetch = cast(Callable[[AnyArray, np.uint32], None], intrinsic(_prefetch))
+prefetch = cast(Callable[[AnyArray, np.uint32 | np.uint64], None], intrinsic(_prefetch))
 
 
 @inlined

@@ -16,6 +16,7 @@ from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.kernels._jit import kernel
 from treebp.kernels.adagrad import decayed, keep_and_move
 from treebp.kernels.features import ARC, GRANDPARENT, SIBLING, mix, order_code
+from treebp.kernels.intrinsics import prefetch
 
 # Head, modifier and their neighbours in the sentence; the head's head; the modifier's nearest siblings on either side
 # and its outermost children; any child of the modifier; any sibling. A token that is not there is the boundary.
@@ -25,6 +26,7 @@ _CHILD, _SIBLING = LABEL_TOKENS.index("c"), LABEL_TOKENS.index("s")
 _NOWHERE = -1  # a position whose row is the boundary at the front
 _FIRST, _LAST, _PREVIOUS, _NEXT = range(4)
 _CERTAIN = 1e-8  # squared gradients below this teach nothing
+_LINE = 16  # weights in a line of the processor's caches
 _BITS = 31  # of the number of steps of decay that a row may miss
 
 
@@ -40,25 +42,31 @@ class LabelTemplates(NamedTuple):
 def label_probabilities(
     tokens: IntArray,
     heads: IntArray,
+    starts: IntArray,
     templates: LabelTemplates,
     bits: int,
     weights: AnyArray,
     root_label: int,
     out: FloatArray,
 ) -> None:
-    """Write p(label | arc) of each word's arc to ``out`` (n, labels).
+    """Write p(label | arc) of each word's arc to ``out`` (words, labels), of all sentences, one after the other.
 
-    ``root_label``, unless -1, is the label of the root's arcs and of no other.
+    The words of sentence i are ``starts[i]`` to ``starts[i + 1] - 1``, its tokens stand three rows further on per
+    sentence before it. ``root_label``, unless -1, is the label of the root's arcs and of no other.
     """
-    links = _links(heads)
-    rows, features = _scratch(templates, len(heads))
-    for modifier in range(1, len(heads) + 1):
-        if root_label >= 0 and heads[modifier - 1] == 0:
-            out[modifier - 1] = 0.0
-            out[modifier - 1, root_label] = 1.0
-        else:
-            count = _features(tokens, heads, modifier, links, templates, bits, rows, features)
-            _softmax(weights, features[:count], root_label, out[modifier - 1])
+    for i in range(len(starts) - 1):
+        begin, end = starts[i], starts[i + 1]
+        sentence, tree = tokens[begin + 3 * i : end + 3 * i + 3], heads[begin:end]
+        links = _links(tree)
+        rows, features = _scratch(templates, len(tree))
+        for modifier in range(1, len(tree) + 1):
+            own = out[begin + modifier - 1]
+            if root_label >= 0 and tree[modifier - 1] == 0:
+                own[:] = 0.0
+                own[root_label] = 1.0
+            else:
+                count = _features(sentence, tree, modifier, links, templates, bits, rows, features)
+                _softmax(weights, features[:count], root_label, own)
 
 
 @kernel
@@ -80,9 +88,9 @@ def train_epoch(
 ) -> int:
     """One step for the arc of each word of the sentences in ``order``; return the number of steps made so far.
 
-    The words of sentence i are ``starts[i]`` to ``starts[i + 1] - 1``, its tokens stand three rows further on per
-    sentence before it. A step is x <- (H x - rate g) / (H + rate decay), as in ``treebp.kernels.adagrad``, but with
-    one H = delta + sqrt(sum of |g|^2) per row. A row's decay is made up for when it is next used, and at the end.
+    Sentences are laid end to end as in ``label_probabilities``. A step is x <- (H x - rate g) / (H + rate decay), as in
+    ``treebp.kernels.adagrad``, but with one H = delta + sqrt(sum of |g|^2) per row. A row's decay is made up for when
+    it is next used, and at the end.
     """
     gradient = np.empty(weights.shape[1])
     for i in order:
@@ -200,6 +208,9 @@ def _write(tokens: IntArray, rows: IntArray, templates: IntArray, seed: int, bit
 def _softmax(weights: AnyArray, features: IntArray, root_label: int, out: FloatArray) -> None:
     """Write the probabilities of the labels of one arc."""
     out[:] = 0.0
+    for row in features:
+        for label in range(0, len(out), _LINE):
+            prefetch(weights, np.uint64(row * len(out) + label))
     for row in features:
         for label in range(len(out)):
             out[label] += weights[row, label]

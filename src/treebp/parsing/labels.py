@@ -139,14 +139,17 @@ class LabelModel:
 
         Raises ValueError if tokens (n + 3, attributes) and heads (n,) do not fit each other.
         """
-        return self._predict(tokens, _checked(tokens, heads))
-
-    def _predict(self, tokens: IntArray, tree: IntArray) -> tuple[IntArray, FloatArray]:
-        """The same for a tree that needs no check."""
-        probabilities = np.ones((len(tree), len(self.labels)))
-        if len(self.labels) > 1:
-            label_probabilities(tokens, tree, self._templates, self._bits, self.weights, self.root_label, probabilities)
+        probabilities = self._probabilities([tokens], [_checked(tokens, heads)])
         return probabilities.argmax(axis=1), probabilities
+
+    def _probabilities(self, tokens: Sequence[IntArray], trees: Sequence[IntArray]) -> FloatArray:
+        """The probabilities (words, labels) of several sentences, one after the other; trees are not checked."""
+        heads, starts = np.concatenate(trees), np.cumsum([0, *map(len, trees)])
+        out = np.ones((len(heads), len(self.labels)))
+        if len(self.labels) > 1:
+            templates, bits, weights = self._templates, self._bits, self.weights
+            label_probabilities(np.concatenate(tokens), heads, starts, templates, bits, weights, self.root_label, out)
+        return out
 
     def untrained(self) -> "LabelModel":
         """The same labels without weights, where a network scores them."""
@@ -178,19 +181,19 @@ def label_trees(
     Where the parser's scorer knows labels too, probabilities are means of its own and the label model's.
     """
     if scorer is None or len(model.labels) == 1:
-        return [model._predict(*sentence) for sentence in zip(tokens, trees, strict=True)]
-    flat = np.concatenate(trees)
-    scores = scorer.scores(flat)
-    if model.root_label >= 0:
-        only = np.arange(len(model.labels)) == model.root_label
-        scores = np.where((flat == 0)[:, None] == only, scores, -np.inf)
-    found = np.exp(scores - scores.max(axis=1, keepdims=True))
-    found *= scorer.share / found.sum(axis=1, keepdims=True)
-    if scorer.share < 1.0:
-        found += (1.0 - scorer.share) * np.concatenate(
-            [model._predict(*one)[1] for one in zip(tokens, trees, strict=True)]
-        )
-    return [(own.argmax(axis=1), own) for own in split(found, np.array([len(tree) for tree in trees]))]
+        found = model._probabilities(tokens, trees)
+    else:
+        flat = np.concatenate(trees)
+        scores = scorer.scores(flat)
+        if model.root_label >= 0:
+            only = np.arange(len(model.labels)) == model.root_label
+            scores = np.where((flat == 0)[:, None] == only, scores, -np.inf)
+        found = np.exp(scores - scores.max(axis=1, keepdims=True))
+        found *= scorer.share / found.sum(axis=1, keepdims=True)
+        if scorer.share < 1.0:
+            found += (1.0 - scorer.share) * model._probabilities(tokens, trees)
+    counts = np.array([len(tree) for tree in trees])
+    return [*zip(split(found.argmax(axis=1), counts), split(found, counts), strict=True)]
 
 
 def _is_state(state: Mapping[str, AnyArray], labels: int) -> bool:
