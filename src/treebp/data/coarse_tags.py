@@ -7,8 +7,6 @@ from treebp.data.errors import TreebankError
 from treebp.data.files import read_lines
 from treebp.data.sentence import Sentence
 
-UNIVERSAL_TAGS = ("VERB", "NOUN", "PRON", "ADJ", "ADV", "ADP", "CONJ", "DET", "NUM", "PRT", "X", ".")
-
 _PENN_TAGS = {
     "VERB": "MD VB VBD VBG VBN VBP VBZ",
     "NOUN": "NN NNP NNPS NNS",
