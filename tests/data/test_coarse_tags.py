@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from treebp.data.coarse_tags import PENN_TO_UNIVERSAL, UNIVERSAL_TAGS, coarse_tags, default_mapping, read_tag_map
+from treebp.data.coarse_tags import PENN_TO_UNIVERSAL, coarse_tags, default_mapping, read_tag_map
 from treebp.data.errors import TreebankError
 from treebp.data.sentence import Sentence
 
 DATA = Path(os.environ.get("TREEBP_DATA", Path(__file__).parents[3] / "shared" / "data"))
+UNIVERSAL_TAGS = {"VERB", "NOUN", "PRON", "ADJ", "ADV", "ADP", "CONJ", "DET", "NUM", "PRT", "X", "."}
 SENTENCE = Sentence.from_columns(["a", "b"], coarse_tags=["D", "N"], fine_tags=["DT", "ODD"])
 
 
@@ -22,8 +23,7 @@ def test_a_mapping_applies_to_the_fine_tags_and_knows_no_others() -> None:
 
 
 def test_the_penn_mapping_uses_each_universal_tag_once() -> None:
-    assert set(PENN_TO_UNIVERSAL.values()) == set(UNIVERSAL_TAGS)
-    assert len(UNIVERSAL_TAGS) == 12
+    assert set(PENN_TO_UNIVERSAL.values()) == UNIVERSAL_TAGS
 
 
 @pytest.mark.parametrize(
@@ -63,4 +63,4 @@ def test_the_built_in_mapping_agrees_with_the_published_one() -> None:
     published = read_tag_map(DATA / "universal_tagset" / "en-ptb.map")
     assert PENN_TO_UNIVERSAL.items() <= published.items()
     for path in (DATA / "universal_tagset").glob("*.map"):
-        assert set(read_tag_map(path).values()) <= set(UNIVERSAL_TAGS)
+        assert set(read_tag_map(path).values()) <= UNIVERSAL_TAGS
