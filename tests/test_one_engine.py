@@ -164,7 +164,7 @@ def test_a_sentence_passes_fewer_files_than_in_version_0_1(train, dev):
     usual, most = min(passed, key=len), max(passed, key=len)
     assert {"treebp.bp.propagation", "treebp.kernels.eisner", "treebp.kernels.labels"} <= usual
     assert len(usual) < 26  # version 0.1.0's, by the same count
-    assert len(most) < 28  # where the words' best heads make no tree, the best tree is looked for
+    assert len(most) <= 26  # where the words' best heads make no tree, the best tree is looked for
     page = Path(__file__).parents[1].joinpath("docs", "architecture.md").read_text(encoding="utf-8")
     assert [name for name in most if f"`{name.partition('.')[2].replace('.', '/')}.py`" not in page] == []
 
@@ -272,7 +272,8 @@ def test_every_kernel_that_sends_messages_is_defined_once_and_has_one_user():
 def test_all_decoders_share_the_search_for_the_best_tree(search):
     (home,) = [module for module, names in homes(search).items() if search in names]
     assert [module for module, tree in TREES.items() if module != home and search in mentions(tree)] == [
-        "treebp.kernels.tree_queries"
+        "treebp.bp.groups.trees",  # for listed arcs
+        "treebp.kernels.tree_queries",  # for a matrix of scores
     ]
 
 

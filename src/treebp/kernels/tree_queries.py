@@ -1,7 +1,6 @@
 """Queries on single trees and batches that need no sums over trees."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -62,11 +61,6 @@ def best_tree(arcs: FloatArray, size: int, projective: bool, single_root: bool, 
     if projective:
         return best_projective(arcs, size, single_root, heads)
     return best_arborescence(arcs, size, single_root, heads)
-
-
-def search_of(projective: bool) -> Callable[[FloatArray, int, bool, IntArray], float]:
-    """The part of `best_tree` that comes after `best_heads`: who needs one of them compiles one of them."""
-    return best_projective if projective else best_arborescence
 
 
 @kernel

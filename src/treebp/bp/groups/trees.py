@@ -14,8 +14,9 @@ from treebp.bp.groups.protocol import Group, GroupBackprop, Sender, Sums
 from treebp.bp.log_trees import LogTree
 from treebp.kernels import projective_group, spanning_group
 from treebp.kernels import tree_group as kernels
+from treebp.kernels.arborescence import best_arborescence
+from treebp.kernels.best_projective import best_projective
 from treebp.kernels.tree_gradient import projective_gains_backward, send_trees_backward
-from treebp.kernels.tree_queries import search_of
 from treebp.kernels.variables import total_softplus
 
 _NOTHING = np.zeros(0)
@@ -107,7 +108,8 @@ class Trees:
         found, settled = kernels.best_heads_of_arcs(arcs, scores, self.projective, self.single_root)
         if settled.all():
             return found
-        search, ends = search_of(self.projective), np.cumsum(arcs.sizes - 1)
+        search = best_projective if self.projective else best_arborescence  # of which only one is compiled
+        ends = np.cumsum(arcs.sizes - 1)
         for tree in np.flatnonzero(~settled).tolist():
             size, edges = int(arcs.sizes[tree]), slice(arcs.first[tree], arcs.first[tree + 1])
             matrix = kernels.arc_matrix(size, arcs.heads[edges], arcs.modifiers[edges], scores[edges])
