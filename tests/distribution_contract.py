@@ -6,7 +6,7 @@ passes questions on to the library; and add that to `TWINS`.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cache, partial
 from itertools import chain, product
 
 import numpy as np
@@ -152,13 +152,19 @@ class WithGrandparents(TreeTwin):
 
 def all_derivations(graph: Hypergraph) -> list[tuple[int, ...]]:
     """The derivations of the root as tuples of edges, in the order in which the library reports edges."""
-    of_node: list[list[tuple[int, ...]]] = [[] for _ in range(graph.nodes)]
-    for node in range(graph.nodes):
-        for edge in np.flatnonzero(graph.heads == node).tolist():
-            tails = graph.tails[graph.offsets[edge] : graph.offsets[edge + 1]]
-            for parts in product(*(of_node[tail] for tail in tails)):
-                of_node[node].append((edge, *chain.from_iterable(parts)))
-    return of_node[graph.root]
+    into: list[list[tuple[int, list[int]]]] = [[] for _ in range(graph.nodes)]
+    for edge in np.argsort(graph.heads, kind="stable").tolist():
+        tails = graph.tails[graph.offsets[edge] : graph.offsets[edge + 1]].tolist()
+        if all(into[tail] for tail in tails):
+            into[graph.heads[edge]].append((edge, tails))
+
+    @cache
+    def of_node(node: int) -> list[tuple[int, ...]]:  # of others than the root uses there may be very many
+        return [
+            (edge, *chain.from_iterable(parts)) for edge, tails in into[node] for parts in product(*map(of_node, tails))
+        ]
+
+    return of_node(graph.root)
 
 
 def edge_counts(graph: Hypergraph) -> Floats:
