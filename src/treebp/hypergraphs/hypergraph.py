@@ -13,6 +13,7 @@ from treebp._checks import float_array, integer_array, random_generator, read_on
 from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.hypergraphs.inside_outside import Arithmetic, InsideOutside
 from treebp.kernels import derivations as kernels
+from treebp.kernels.hypergraph import Structure
 
 
 class Derivation(NamedTuple):
@@ -100,7 +101,7 @@ class Hypergraph:
                 raise ValueError(f"edge {edge} ({self.describe(edge)}) {problem}")
         incoming = np.argsort(self.heads, kind="stable")
         first_edge = np.searchsorted(self.heads[incoming], np.arange(nodes + 1))
-        self.structure = (first_edge, incoming, given[2], given[1])  # as kernels have it: their own arrays
+        self.structure = Structure(first_edge, incoming, given[2], given[1], self.root)  # with arrays of its own
 
     def describe(self, edge: int) -> str:
         """Write a hyperedge as its antecedents and head."""
@@ -160,7 +161,7 @@ class Hypergraph:
 
         """
         count, score, edge, rank = kernels.kbest(
-            self._log_weights(log_weights), whole_number(k, "k", 1), *self.structure
+            self._log_weights(log_weights), whole_number(k, "k", 1), self.structure
         )
         if count[self.root] == 0:
             raise ValueError(f"the root, node {self.root}, has no derivation")
@@ -182,7 +183,7 @@ class Hypergraph:
         k, rng = whole_number(k, "k", 0), random_generator(rng)
         weights = self._log_weights(log_weights)
         result = self.inside_outside(weights, "log")
-        drawn, bounds = kernels.sample(rng, k, result.inside, result.edge_inside, self.root, *self.structure)
+        drawn, bounds = kernels.sample(rng, k, result.inside, result.edge_inside, self.structure)
         return [Derivation(edges, float(weights[edges].sum())) for edges in np.split(drawn, bounds[1:-1])[:k]]
 
     def _per_edge(self, name: str, values: ArrayLike) -> FloatArray:

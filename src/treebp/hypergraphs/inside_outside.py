@@ -65,17 +65,16 @@ class InsideOutside:
         self._weights = weights
         root = hypergraph.root
         if arithmetic == "real":
-            self._inside = kernels.inside_real(weights, *hypergraph.structure)
-            self._inside_sign = np.where(self._inside < 0, -1.0, 1.0)
+            self._inside = kernels.inside_real(weights, hypergraph.structure)
+            inside_sign: FloatArray = np.where(self._inside < 0, -1.0, 1.0)
             with np.errstate(divide="ignore"):
                 self.log_partition = float(np.log(np.abs(self._inside[root])))
         else:
-            self._inside_sign, self._inside, self._edge_sign, self._edge_inside = kernels.inside_log(
-                sign, weights, *hypergraph.structure
-            )
-            self.edge_inside = read_only(self._edge_inside)
+            self._insides, self._edge_insides = kernels.inside_log(kernels.Signed(sign, weights), hypergraph.structure)
+            inside_sign, self._inside = self._insides
+            self.edge_inside = read_only(self._edge_insides.log)
             self.log_partition = float(self._inside[root])
-        self.inside, self.inside_sign = read_only(self._inside), read_only(self._inside_sign)
+        self.inside, self.inside_sign = read_only(self._inside), read_only(inside_sign)
         self.partition_sign = float(self.inside_sign[root])
         if self.log_partition == -np.inf:
             hint = " (or it underflows: try log arithmetic)" if arithmetic == "real" else ""
@@ -87,13 +86,11 @@ class InsideOutside:
         """Signs and values of the outsides, and the edge marginals."""
         graph = self.hypergraph
         if self.arithmetic == "real":
-            alpha, edges = kernels.outside_real(self._weights, self._inside, graph.root, *graph.structure)
+            alpha, edges = kernels.outside_real(self._weights, self._inside, graph.structure)
             return np.where(alpha < 0, -1.0, 1.0), alpha, edges
-        alpha_sign, alpha = kernels.outside_log(
-            self._weights, self._inside_sign, self._inside, self._edge_sign, graph.root, *graph.structure
-        )
+        alpha_sign, alpha = kernels.outside_log(self._weights, self._insides, self._edge_insides, graph.structure)
         edges = np.exp(self.edge_inside + alpha[graph.heads] - self.log_partition)
-        return alpha_sign, alpha, edges * self._edge_sign * alpha_sign[graph.heads] * self.partition_sign
+        return alpha_sign, alpha, edges * self._edge_insides.sign * alpha_sign[graph.heads] * self.partition_sign
 
     @property
     def outside(self) -> FloatArray:
@@ -142,26 +139,17 @@ class InsideOutside:
         node_adjoint[graph.root] = 0.0  # the root's marginal is always one
         if self.arithmetic == "real":
             alpha_bar, beta_bar, weights_bar = kernels.backward_real(
-                node_adjoint,
-                edge_adjoint,
-                self._weights,
-                self._inside,
-                *self._outside[1:],
-                graph.root,
-                *graph.structure,
+                node_adjoint, edge_adjoint, self._weights, self._inside, *self._outside[1:], graph.structure
             )
         else:
             alpha_bar, beta_bar, weights_bar = kernels.backward_log(
                 node_adjoint * self.node_marginals,
                 edge_adjoint * self.edge_marginals,
                 self._weights,
-                self._inside_sign,
-                self._inside,
-                self._edge_sign,
-                self._edge_inside,
-                *self._outside[:2],
-                graph.root,
-                *graph.structure,
+                self._insides,
+                self._edge_insides,
+                kernels.Signed(*self._outside[:2]),
+                graph.structure,
             )
         for adjoint, name in (
             (alpha_bar, "outside of node"),

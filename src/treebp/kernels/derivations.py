@@ -1,7 +1,4 @@
-"""The best derivations of a hypergraph's root, and random ones.
-
-The structure arguments `(first, incoming, offsets, tails)` are those of `treebp.kernels.hypergraph`.
-"""
+"""The best derivations of a hypergraph's root, and random ones."""
 
 import math
 
@@ -9,22 +6,17 @@ import numpy as np
 
 from treebp._types import FloatArray, IntArray
 from treebp.kernels._jit import kernel
+from treebp.kernels.hypergraph import Structure
 
 
 @kernel
-def kbest(
-    log_weights: FloatArray,
-    k: int,
-    first: IntArray,
-    incoming: IntArray,
-    offsets: IntArray,
-    tails: IntArray,
-) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
+def kbest(log_weights: FloatArray, k: int, graph: Structure) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
     """List the k best derivations of every node, bottom-up, best first.
 
     Returns how many each node has (N,), their scores (N, k), their last edges (N, k) and, per antecedent of
     that edge, the rank of the derivation used there (N, k, largest number of antecedents).
     """
+    first, incoming, offsets, tails, _ = graph
     nodes = len(first) - 1
     arity = 0
     for e in range(len(offsets) - 1):
@@ -85,16 +77,13 @@ def sample(
     samples: int,
     beta: FloatArray,
     edge: FloatArray,
-    root: int,
-    first: IntArray,
-    incoming: IntArray,
-    offsets: IntArray,
-    tails: IntArray,
+    graph: Structure,
 ) -> tuple[IntArray, IntArray]:
     """Draw derivations top-down, each edge with its share of its head's inside (`beta`, `edge`: log-insides).
 
     Returns all edges in one array and the bounds of each derivation in it (samples + 1,).
     """
+    first, incoming, offsets, tails, root = graph
     drawn = np.empty(64, np.int64)
     bounds = np.zeros(samples + 1, np.int64)
     waiting = np.empty(64, np.int64)

@@ -1,19 +1,36 @@
 """Inside, outside and back-propagation on a hypergraph, in real and in signed-log arithmetic.
 
-All kernels read one structure, `(first, incoming, offsets, tails)`: the hyperedges into node i are
-`incoming[first[i]:first[i + 1]]`, and the antecedents of edge e are `tails[offsets[e]:offsets[e + 1]]`, all
-of them numbered below e's head. Letters are the paper's: beta inside, alpha outside, `_bar` an adjoint
-(section 3.5).
+Letters are the paper's: beta inside, alpha outside, `_bar` an adjoint (section 3.5).
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from treebp._types import FloatArray, IntArray
 from treebp.kernels._jit import kernel
 
-Pair = tuple[FloatArray, FloatArray]
+
+class Structure(NamedTuple):
+    """A hypergraph, as kernels read it.
+
+    The hyperedges into node i are ``incoming[first[i]:first[i + 1]]``, and the antecedents of edge e are
+    ``tails[offsets[e]:offsets[e + 1]]``, all of them numbered below e's head.
+    """
+
+    first: IntArray
+    incoming: IntArray
+    offsets: IntArray
+    tails: IntArray
+    root: int
+
+
+class Signed(NamedTuple):
+    """Numbers as signs, +1 or -1, and logarithms of absolute values."""
+
+    sign: FloatArray
+    log: FloatArray
 
 
 @kernel
@@ -27,10 +44,9 @@ def _product(beta: FloatArray, tails: IntArray, start: int, stop: int, skip: int
 
 
 @kernel
-def inside_real(
-    weights: FloatArray, first: IntArray, incoming: IntArray, offsets: IntArray, tails: IntArray
-) -> FloatArray:
+def inside_real(weights: FloatArray, graph: Structure) -> FloatArray:
     """Sum over the derivations of each node, bottom-up."""
+    first, incoming, offsets, tails, _ = graph
     nodes = len(first) - 1
     beta = np.zeros(nodes)
     for i in range(nodes):
@@ -42,16 +58,9 @@ def inside_real(
 
 
 @kernel
-def outside_real(
-    weights: FloatArray,
-    beta: FloatArray,
-    root: int,
-    first: IntArray,
-    incoming: IntArray,
-    offsets: IntArray,
-    tails: IntArray,
-) -> Pair:
+def outside_real(weights: FloatArray, beta: FloatArray, graph: Structure) -> tuple[FloatArray, FloatArray]:
     """Sum over the contexts of each node, top-down; also the marginal of each edge."""
+    first, incoming, offsets, tails, root = graph
     alpha = np.zeros(len(beta))
     edge_marginals = np.zeros(len(weights))
     alpha[root] = 1.0
@@ -73,16 +82,13 @@ def backward_real(
     beta: FloatArray,
     alpha: FloatArray,
     edge_marginals: FloatArray,
-    root: int,
-    first: IntArray,
-    incoming: IntArray,
-    offsets: IntArray,
-    tails: IntArray,
+    graph: Structure,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Adjoints of alpha, beta and the weights: the equations of section 3.5, with edge marginals added.
 
     `node_bar[root]` must be zero: the root's marginal is the constant one.
     """
+    first, incoming, offsets, tails, root = graph
     partition = beta[root]
     alpha_bar = node_bar * beta / partition
     beta_bar = node_bar * alpha / partition
@@ -111,18 +117,12 @@ def backward_real(
 
 
 @kernel
-def inside_log(
-    sign: FloatArray,
-    log_weights: FloatArray,
-    first: IntArray,
-    incoming: IntArray,
-    offsets: IntArray,
-    tails: IntArray,
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Insides of nodes, then of edges (weight times the antecedents' insides), each as sign and log."""
+def inside_log(weights: Signed, graph: Structure) -> tuple[Signed, Signed]:
+    """Insides of nodes, then of edges: weight times the antecedents' insides."""
+    first, incoming, offsets, tails, _ = graph
     nodes = len(first) - 1
     beta_sign, beta = np.ones(nodes), np.full(nodes, -np.inf)
-    edge_sign, edge = sign.copy(), log_weights.copy()
+    edge_sign, edge = weights.sign.copy(), weights.log.copy()
     for i in range(nodes):
         edges = incoming[first[i] : first[i + 1]]
         largest = -np.inf
@@ -138,7 +138,7 @@ def inside_log(
             if total != 0.0:
                 beta[i] = largest + math.log(abs(total))
                 beta_sign[i] = math.copysign(1.0, total)
-    return beta_sign, beta, edge_sign, edge
+    return Signed(beta_sign, beta), Signed(edge_sign, edge)
 
 
 @kernel
@@ -152,22 +152,14 @@ def _log_product(beta: FloatArray, tails: IntArray, start: int, stop: int, skip:
 
 
 @kernel
-def outside_log(
-    log_weights: FloatArray,
-    beta_sign: FloatArray,
-    beta: FloatArray,
-    edge_sign: FloatArray,
-    root: int,
-    first: IntArray,
-    incoming: IntArray,
-    offsets: IntArray,
-    tails: IntArray,
-) -> Pair:
-    """Outsides of nodes as sign and log.
+def outside_log(log_weights: FloatArray, insides: Signed, edge_insides: Signed, graph: Structure) -> Signed:
+    """Outsides of nodes.
 
     Heads push terms down, so that no list of outgoing edges is needed: `alpha` holds the largest log-term so
     far and `alpha_sum` the sum relative to it, until the node's turn comes.
     """
+    first, incoming, offsets, tails, root = graph
+    (beta_sign, beta), edge_sign = insides, edge_insides.sign
     nodes = len(beta)
     alpha_sign, alpha, alpha_sum = np.ones(nodes), np.full(nodes, -np.inf), np.zeros(nodes)
     alpha[root] = 0.0
@@ -192,7 +184,7 @@ def outside_log(
                     alpha[j] = term
                 else:
                     alpha_sum[j] += term_sign * math.exp(term - alpha[j])
-    return alpha_sign, alpha
+    return Signed(alpha_sign, alpha)
 
 
 @kernel
@@ -200,23 +192,18 @@ def backward_log(
     node_pull: FloatArray,
     edge_pull: FloatArray,
     log_weights: FloatArray,
-    beta_sign: FloatArray,
-    beta: FloatArray,
-    edge_sign: FloatArray,
-    edge: FloatArray,
-    alpha_sign: FloatArray,
-    alpha: FloatArray,
-    root: int,
-    first: IntArray,
-    incoming: IntArray,
-    offsets: IntArray,
-    tails: IntArray,
+    insides: Signed,
+    edge_insides: Signed,
+    outsides: Signed,
+    graph: Structure,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Adjoints of log alpha, log beta and the log-weights.
 
     `node_pull` and `edge_pull` are adjoint times marginal. The derivatives left are shares, within [0, 1]
     when no weight is negative: an edge's share of its head's beta, and its share of an antecedent's alpha.
     """
+    first, incoming, offsets, tails, root = graph
+    (beta_sign, beta), (edge_sign, edge), (alpha_sign, alpha) = insides, edge_insides, outsides
     alpha_bar, beta_bar = node_pull.copy(), node_pull.copy()
     beta_bar[root] -= np.sum(node_pull) + np.sum(edge_pull)
     weights_bar = edge_pull.copy()

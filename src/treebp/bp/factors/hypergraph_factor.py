@@ -10,7 +10,7 @@ from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.bp.factors.protocol import FactorBackprop
 from treebp.bp.factors.ties import Tie, Ties, add_up
 from treebp.hypergraphs.hypergraph import Hypergraph
-from treebp.kernels.ranked_hypergraph import ranked_backward, ranked_inside, ranked_outside
+from treebp.kernels.ranked_hypergraph import Ranked, ranked_backward, ranked_inside, ranked_outside
 
 # Above this probability of ON, the sum for OFF is done again without the variable's edges; below, subtracting the
 # sum for ON from that for both costs two digits at most.
@@ -91,21 +91,21 @@ class HypergraphFactor:
         values = (incoming - off[ties.state_variable])[ties.state]
         needed: IntArray = required.sum() - required.astype(np.int64)  # the rank of the other variables
         own = np.where(self._parameters < 0, 0.0, np.append(potentials.ravel(), 0.0)[self._parameters])
-        weights = own + add_up(values, ties.edge, edges)
         ranks: IntArray = np.bincount(ties.edge[required[ties.variable]], minlength=edges).astype(np.int64)
+        weights = Ranked(ranks, own + add_up(values, ties.edge, edges))
 
-        inside = ranked_inside(ranks, weights, *structure)
-        beta_rank, beta, edge_rank, edge = inside
-        log_partition = beta[root]
-        if log_partition == -np.inf or beta_rank[root] < required.sum():
+        inside, edge_inside = ranked_inside(weights, structure)
+        log_partition = inside.log[root]
+        if log_partition == -np.inf or inside.rank[root] < required.sum():
             return np.full_like(incoming, -np.inf), lambda _: (np.zeros_like(incoming), np.zeros_like(potentials))
-        outside = ranked_outside(ranks, weights, beta_rank, beta, root, *structure)
-        alpha_rank, alpha = (array[self.hypergraph.heads] for array in outside)
+        outside = ranked_outside(weights, inside, structure)
+        heads = self.hypergraph.heads
+        at_edge = Ranked(outside.rank[heads], outside.log[heads])
 
         # ON: for each tie, all that surrounds it; the tie's own message is left out, its partner's is not.
         paired = ties.partner >= 0
-        surroundings = (edge + alpha + own)[ties.edge] + np.where(paired, values[ties.partner], 0.0)
-        rank = (edge_rank + alpha_rank)[ties.edge] + (paired & required[ties.variable[ties.partner]])
+        surroundings = (edge_inside.log + at_edge.log + own)[ties.edge] + np.where(paired, values[ties.partner], 0.0)
+        rank = (edge_inside.rank + at_edge.rank)[ties.edge] + (paired & required[ties.variable[ties.partner]])
         surroundings[rank != needed[ties.variable]] = -np.inf
         sums = np.full_like(incoming, -np.inf)
         sums[ties.tied_states] = np.logaddexp.reduceat(surroundings, ties.first)
@@ -118,11 +118,12 @@ class HypergraphFactor:
         sums[ties.off] = log_partition + np.log(doubt)
         without = {}
         for variable in np.flatnonzero(certain).tolist():
-            remaining = np.where(add_up(1.0 * (ties.variable == variable), ties.edge, edges) > 0, -np.inf, weights)
-            again = ranked_inside(ranks, remaining, *structure)
-            possible = again[0][root] == needed[variable]
-            sums[ties.off[variable]] = again[1][root] if possible else -np.inf
-            without[variable] = remaining, again
+            used = add_up(1.0 * (ties.variable == variable), ties.edge, edges) > 0
+            remaining = Ranked(ranks, np.where(used, -np.inf, weights.log))
+            again, edge_again = ranked_inside(remaining, structure)
+            possible = again.rank[root] == needed[variable]
+            sums[ties.off[variable]] = again.log[root] if possible else -np.inf
+            without[variable] = remaining, again, edge_again
 
         def backprop(adjoint: FloatArray) -> tuple[FloatArray, FloatArray]:
             adjoint_off = np.where(sums[ties.off] > -np.inf, adjoint[ties.off], 0.0)
@@ -131,12 +132,12 @@ class HypergraphFactor:
             relative = np.where(certain, 0.0, adjoint_off / doubt)
             edge_pull = add_up(pull - relative[ties.variable] * tie_marginals, ties.edge, edges)
             adjoint_weights = edge_pull + ranked_backward(
-                edge_pull, relative.sum(), ranks, weights, *inside, *outside, root, *structure
+                edge_pull, relative.sum(), weights, inside, edge_inside, outside, structure
             )
-            for variable, (remaining, again) in without.items():
+            for variable, (remaining, again, edge_again) in without.items():
                 if adjoint_off[variable] != 0.0:
                     adjoint_weights += ranked_backward(
-                        np.zeros(edges), adjoint_off[variable], ranks, remaining, *again, *outside, root, *structure
+                        np.zeros(edges), adjoint_off[variable], remaining, again, edge_again, outside, structure
                     )
             # A tie's own message is part of its edge's weight, but not of the tie's surroundings.
             adjoint_values = np.where(values > -np.inf, adjoint_weights[ties.edge] - pull, 0.0)
@@ -154,5 +155,5 @@ class HypergraphFactor:
 def derivable(hypergraph: Hypergraph) -> bool:
     """Whether the root has any derivation."""
     edges = hypergraph.edges
-    _, insides, _, _ = ranked_inside(np.zeros(edges, np.int64), np.zeros(edges), *hypergraph.structure)
-    return bool(insides[hypergraph.root] > -np.inf)
+    inside, _ = ranked_inside(Ranked(np.zeros(edges, np.int64), np.zeros(edges)), hypergraph.structure)
+    return bool(inside.log[hypergraph.root] > -np.inf)

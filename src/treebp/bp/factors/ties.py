@@ -31,7 +31,7 @@ class Ties:
     def __init__(
         self, hypergraph: Hypergraph, edges: Mapping[int, Tie] | None, nodes: Mapping[int, Tie] | None
     ) -> None:
-        first, incoming, _, _ = hypergraph.structure
+        first, incoming = hypergraph.structure.first, hypergraph.structure.incoming
         ties = [(_within(edge, hypergraph.edges, "edge"), tie) for edge, tie in (edges or {}).items()]
         for node, tie in (nodes or {}).items():
             begin, end = first[_within(node, hypergraph.nodes, "node") :][:2]
@@ -64,7 +64,7 @@ class Ties:
 
     def _check_used_once(self, hypergraph: Hypergraph) -> None:
         """ValueError if a derivation of some node could use two ties of one variable."""
-        first, incoming, offsets, tails = hypergraph.structure
+        first, incoming, offsets, tails, _ = hypergraph.structure
 
         def refuse(twice: int, edge: int) -> None:
             if twice:
