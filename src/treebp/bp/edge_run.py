@@ -61,7 +61,7 @@ class EdgeRun:
         widest = max(np.diff(self._lot.arrays.first_potential).max(initial=1), graph.entry_count)
         self._scratch = np.empty(int(widest) + 1)
         self._steps: list[kernels.Phases | _Asked] = []
-        self._rows = [(graph.uniform, graph.uniform)]
+        self._rows = [kernels.Messages(graph.uniform, graph.uniform)]
         self._tape: list[list[GroupBackprop]] = []
 
     def _in_tables(self, potentials: Sequence[FloatArray]) -> FloatArray:
@@ -76,44 +76,42 @@ class EdgeRun:
         graph, options = self._graph, self._options
         self._steps = self._compiled(phases)
         residuals: list[float] = []
-        to_factors, to_variables = (row.copy() for row in self._rows[0])
-        totals = self._totals(to_variables)
+        messages = _copy(self._rows[0])
+        totals = self._totals(messages)
         before = totals
         sent = np.empty(graph.entry_count)
         while len(residuals) < iterations:
             largest, backprops = 0.0, list[GroupBackprop]()
             for step in self._steps:
                 if isinstance(step, _Asked):
-                    change, backprop = self._ask(step, to_factors, to_variables, sent)
+                    change, backprop = self._ask(step, messages, sent)
                     backprops.append(backprop)
                 else:
-                    change = self._run_phases(step, to_factors, to_variables, sent)
+                    change = self._run_phases(step, messages, sent)
                 largest = max(largest, change)
             if options.gradient:
-                self._rows.append((to_factors.copy(), to_variables.copy()))
+                self._rows.append(_copy(messages))
                 self._tape.append(backprops)
-            before, totals = totals, self._totals(to_variables)
+            before, totals = totals, self._totals(messages)
             residuals.append(largest)
             if options.tolerance is not None and largest < options.tolerance:
                 break
         incoming, outgoing = (
             [from_logs(sender, flat[own]) for sender, own in zip(self._senders, graph.ranges, strict=True)]
-            for flat in (to_factors, to_variables)
+            for flat in messages
         )
         return Outcome(
             graph, self._senders, lambda: incoming, outgoing, totals, before, np.array(residuals), self.backward
         )
 
-    def _totals(self, to_variables: FloatArray) -> FloatArray:
+    def _totals(self, messages: kernels.Messages) -> FloatArray:
         slots = self._graph.edges.slots
         totals = np.zeros(self._graph.slot_count)
         with np.errstate(invalid="ignore"):
-            np.add.at(totals, slots, to_variables)
+            np.add.at(totals, slots, messages.to_variables)
         return totals
 
-    def _run_phases(
-        self, phases: kernels.Phases, to_factors: FloatArray, to_variables: FloatArray, sent: FloatArray
-    ) -> float:
+    def _run_phases(self, phases: kernels.Phases, messages: kernels.Messages, sent: FloatArray) -> float:
         change, impossible, from_variables = kernels.run_phases(
             phases,
             self._graph.edges,
@@ -122,20 +120,19 @@ class EdgeRun:
             self._options.damping,
             self._scratch,
             sent,
-            to_factors,
-            to_variables,
+            messages,
         )
         self._check(impossible, from_variables)
         return change
 
-    def _ask(
-        self, asked: _Asked, to_factors: FloatArray, to_variables: FloatArray, sent: FloatArray
-    ) -> tuple[float, GroupBackprop]:
+    def _ask(self, asked: _Asked, messages: kernels.Messages, sent: FloatArray) -> tuple[float, GroupBackprop]:
         factor = asked.factor
         outgoing = np.empty(len(factor.entries))
-        backprop = factor.sender.send(to_factors[factor.entries], outgoing, self._options.gradient)
+        backprop = factor.sender.send(messages.to_factors[factor.entries], outgoing, self._options.gradient)
         sent[factor.entries] = outgoing
-        change, impossible = kernels.deliver(asked.edges, self._graph.edges, sent, self._options.damping, to_variables)
+        change, impossible = kernels.deliver(
+            asked.edges, self._graph.edges, sent, self._options.damping, messages.to_variables
+        )
         self._check(impossible, from_variables=False)
         return change, backprop
 
@@ -200,35 +197,39 @@ class EdgeRun:
     ) -> None:
         """See `GroupRun.backward`."""
         graph, damping = self._graph, self._options.damping
-        of_to_variables = of_slots[graph.edges.slots]
-        of_to_factors = np.concatenate(
-            [np.zeros(own.stop - own.start) if found is None else found
-             for own, found in zip(graph.ranges, of_incoming, strict=True)] + [np.zeros(0)]
-        )  # fmt: skip
+        of_to_factors = [
+            np.zeros(own.stop - own.start) if found is None else found
+            for own, found in zip(graph.ranges, of_incoming, strict=True)
+        ]
+        adjoints = kernels.Messages(np.concatenate([*of_to_factors, np.zeros(0)]), of_slots[graph.edges.slots])
         of_tables = np.zeros_like(self._table_potentials)
         adjoint_sent = np.zeros(graph.entry_count)
-        to_factors, to_variables = (row.copy() for row in self._rows[-1])
+        messages = _copy(self._rows[-1])
         for iteration in range(len(self._tape) - 1, -1, -1):
             old, backprops = self._rows[iteration], list(self._tape[iteration])
             for step in reversed(self._steps):
                 if not isinstance(step, _Asked):
                     kernels.run_phases_backward(
                         step, graph.edges, self._lot.arrays, self._table_potentials, damping, self._scratch,
-                        adjoint_sent, *old, to_factors, to_variables, of_to_factors, of_to_variables, of_tables,
+                        adjoint_sent, old, messages, adjoints, of_tables,
                     )  # fmt: skip
                     continue
                 factor = step.factor
                 adjoint = np.zeros(len(factor.entries))
-                adjoint[step.own_entries] = (1.0 - damping) * of_to_variables[step.entries]
-                of_to_variables[step.entries] *= damping
-                to_variables[step.entries] = old[1][step.entries]
+                adjoint[step.own_entries] = (1.0 - damping) * adjoints.to_variables[step.entries]
+                adjoints.to_variables[step.entries] *= damping
+                messages.to_variables[step.entries] = old.to_variables[step.entries]
                 of_own = np.zeros(len(factor.potentials))
                 received = backprops.pop()(adjoint, of_own)
                 if received is not None:
-                    of_to_factors[factor.entries] += received
+                    adjoints.to_factors[factor.entries] += received
                 of_potentials[factor.group][factor.potentials] += of_own
         for group, places, _ in self._lot.potentials:
             of_potentials[group] += of_tables[places]
+
+
+def _copy(messages: kernels.Messages) -> kernels.Messages:
+    return kernels.Messages(messages.to_factors.copy(), messages.to_variables.copy())
 
 
 def _lot(graph: Graph) -> _Lot:

@@ -40,6 +40,13 @@ class Phases(NamedTuple):
     entries: IntArray
 
 
+class Messages(NamedTuple):
+    """The messages of all edges, or what belongs to each of their entries."""
+
+    to_factors: FloatArray
+    to_variables: FloatArray
+
+
 @kernel
 def deliver(
     sending: IntArray, edges: Edges, sent: FloatArray, damping: float, messages: FloatArray
@@ -81,10 +88,10 @@ def run_phases(
     damping: float,
     scratch: FloatArray,
     sent: FloatArray,
-    to_factors: FloatArray,
-    to_variables: FloatArray,
+    messages: Messages,
 ) -> tuple[float, int, bool]:
     """Send the messages of all phases; return the largest change, and the edge and direction of a contradiction."""
+    to_factors, to_variables = messages
     largest_change = 0.0
     for k in range(len(phases.from_variables)):
         sending = phases.edges[phases.first_edge[k] : phases.first_edge[k + 1]]
@@ -111,30 +118,34 @@ def run_phases_backward(
     damping: float,
     scratch: FloatArray,
     adjoint_sent: FloatArray,
-    old_to_factors: FloatArray,
-    old_to_variables: FloatArray,
-    to_factors: FloatArray,
-    to_variables: FloatArray,
-    adjoint_to_factors: FloatArray,
-    adjoint_to_variables: FloatArray,
+    old: Messages,
+    messages: Messages,
+    adjoints: Messages,
     of_potentials: FloatArray,
 ) -> None:
     """Undo all phases: messages and adjoints as before them, and their part of the potentials' adjoints added."""
     for k in range(len(phases.from_variables) - 1, -1, -1):
         entries = phases.entries[phases.first_entry[k] : phases.first_entry[k + 1]]
-        old, messages, adjoint = old_to_variables, to_variables, adjoint_to_variables
+        before, after, adjoint = old.to_variables, messages.to_variables, adjoints.to_variables
         if phases.from_variables[k]:
-            old, messages, adjoint = old_to_factors, to_factors, adjoint_to_factors
+            before, after, adjoint = old.to_factors, messages.to_factors, adjoints.to_factors
         for entry in entries:
             adjoint_sent[entry] = (1.0 - damping) * adjoint[entry]
             adjoint[entry] *= damping
-            messages[entry] = old[entry]
+            after[entry] = before[entry]
         if phases.from_variables[k]:
             send_some_backward(
-                entries, edges.slots, edges.first_of_slot, edges.slot_entries, adjoint_sent, adjoint_to_variables
+                entries, edges.slots, edges.first_of_slot, edges.slot_entries, adjoint_sent, adjoints.to_variables
             )
         else:
             senders = phases.table_edges[phases.first_edge[k] : phases.first_edge[k + 1]]
             send_tables_backward(
-                senders, tables, potentials, to_factors, adjoint_sent, scratch, adjoint_to_factors, of_potentials
+                senders,
+                tables,
+                potentials,
+                messages.to_factors,
+                adjoint_sent,
+                scratch,
+                adjoints.to_factors,
+                of_potentials,
             )
