@@ -14,7 +14,7 @@ from treebp.data.embedded import Split, embedded_treebank
 from treebp.features.encoding import Encoding
 from treebp.features.templates import ATTRIBUTES
 from treebp.kernels.features import ARC, GRANDPARENT, SIBLING, mix, order_code
-from treebp.kernels.labels import LABEL_TOKENS, LabelTemplates, train_epoch
+from treebp.kernels.labels import LABEL_TOKENS, LabelHashing, LabelTemplates, LabelTrees, LabelWeights, train_epoch
 from treebp.parsing.label_templates import label_templates
 from treebp.parsing.labels import LabelModel
 
@@ -124,12 +124,13 @@ def test_lazy_training_equals_adagrad_that_touches_every_row_at_every_step(root_
     weights, squares = np.zeros((1 << BITS, 3), np.float32), np.zeros(1 << BITS, np.float32)
     last = np.zeros(1 << BITS, np.int64)
     eager, sums = np.zeros(weights.shape), np.zeros(len(weights))
+    flat, learnt = (
+        LabelTrees(np.concatenate(tokens), np.concatenate(trees), starts),
+        LabelWeights(weights, squares, last),
+    )
     step = 0
     for order in (rng.permutation(len(lengths)) for _ in range(3)):
-        step = train_epoch(
-            *(np.concatenate(tokens), np.concatenate(trees), gold, starts, order, TEMPLATES, BITS, root_label),
-            *(rate, decay, weights, squares, last, step),
-        )
+        step = train_epoch(flat, gold, order, LabelHashing(TEMPLATES, BITS), root_label, rate, decay, learnt, step)
         for i in order:
             for modifier in range(1, lengths[i] + 1):
                 if root_label >= 0 and trees[i][modifier - 1] == 0:

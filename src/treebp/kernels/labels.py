@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treebp._types import AnyArray, FloatArray, IntArray
-from treebp.kernels._jit import kernel
+from treebp.kernels._jit import inlined, kernel
 from treebp.kernels.adagrad import decayed, keep_and_move
 from treebp.kernels.features import ARC, GRANDPARENT, SIBLING, mix, order_code
 from treebp.kernels.intrinsics import prefetch
@@ -38,72 +38,91 @@ class LabelTemplates(NamedTuple):
     of_sibling: IntArray
 
 
-@kernel
-def label_probabilities(
-    tokens: IntArray,
-    heads: IntArray,
-    starts: IntArray,
-    templates: LabelTemplates,
-    bits: int,
-    weights: AnyArray,
-    root_label: int,
-    out: FloatArray,
-) -> None:
-    """Write p(label | arc) of each word's arc to ``out`` (words, labels), of all sentences, one after the other.
+class LabelHashing(NamedTuple):
+    """What makes features of an arc, and numbers below ``2**bits`` of these."""
+
+    templates: LabelTemplates
+    bits: int
+
+
+class LabelTrees(NamedTuple):
+    """Sentences with their trees, one after the other.
 
     The words of sentence i are ``starts[i]`` to ``starts[i + 1] - 1``, its tokens stand three rows further on per
-    sentence before it. ``root_label``, unless -1, is the label of the root's arcs and of no other.
+    sentence before it.
     """
-    for i in range(len(starts) - 1):
-        begin, end = starts[i], starts[i + 1]
-        sentence, tree = tokens[begin + 3 * i : end + 3 * i + 3], heads[begin:end]
+
+    tokens: IntArray
+    heads: IntArray
+    starts: IntArray
+
+
+class LabelWeights(NamedTuple):
+    """Weights (rows, labels) in training; of each row the sum of |g|^2, and the step up to which it has decayed."""
+
+    weights: AnyArray
+    squares: AnyArray
+    last: IntArray
+
+
+@kernel
+def label_probabilities(
+    trees: LabelTrees, hashing: LabelHashing, root_label: int, weights: AnyArray, out: FloatArray
+) -> None:
+    """Write p(label | arc) of each word's arc to ``out`` (words, labels).
+
+    ``root_label``, unless -1, is the label of the root's arcs and of no other.
+    """
+    for i in range(len(trees.starts) - 1):
+        begin, sentence, tree = _sentence(trees, i)
         links = _links(tree)
-        rows, features = _scratch(templates, len(tree))
+        rows, features = _scratch(hashing.templates, len(tree))
         for modifier in range(1, len(tree) + 1):
             own = out[begin + modifier - 1]
             if root_label >= 0 and tree[modifier - 1] == 0:
                 own[:] = 0.0
                 own[root_label] = 1.0
             else:
-                count = _features(sentence, tree, modifier, links, templates, bits, rows, features)
+                count = _features(sentence, tree, modifier, links, hashing, rows, features)
                 _softmax(weights, features[:count], root_label, own)
+
+
+@inlined
+def _sentence(trees: LabelTrees, i: int) -> tuple[int, IntArray, IntArray]:
+    """Where a sentence begins, its tokens and its heads."""
+    begin, end = trees.starts[i], trees.starts[i + 1]
+    return begin, trees.tokens[begin + 3 * i : end + 3 * i + 3], trees.heads[begin:end]
 
 
 @kernel
 def train_epoch(
-    tokens: IntArray,
-    heads: IntArray,
+    trees: LabelTrees,
     labels: IntArray,
-    starts: IntArray,
     order: IntArray,
-    templates: LabelTemplates,
-    bits: int,
+    hashing: LabelHashing,
     root_label: int,
     rate: float,
     decay: float,
-    weights: AnyArray,
-    squares: AnyArray,
-    last: IntArray,
+    learnt: LabelWeights,
     step: int,
 ) -> int:
     """One step for the arc of each word of the sentences in ``order``; return the number of steps made so far.
 
-    Sentences are laid end to end as in ``label_probabilities``. A step is x <- (H x - rate g) / (H + rate decay), as in
-    ``treebp.kernels.adagrad``, but with one H = delta + sqrt(sum of |g|^2) per row. A row's decay is made up for when
-    it is next used, and at the end.
+    A step is x <- (H x - rate g) / (H + rate decay), as in ``treebp.kernels.adagrad``, but with one H = delta +
+    sqrt(sum of |g|^2) per row. A row's decay is made up for when it is next used, and at the end.
     """
+    weights, squares, last = learnt
     gradient = np.empty(weights.shape[1])
     for i in order:
-        begin, end = starts[i], starts[i + 1]
-        sentence, tree = tokens[begin + 3 * i : end + 3 * i + 3], heads[begin:end]
+        begin, sentence, tree = _sentence(trees, i)
         links = _links(tree)
-        rows, features = _scratch(templates, len(tree))
+        rows, features = _scratch(hashing.templates, len(tree))
         for modifier in range(1, len(tree) + 1):
             if root_label >= 0 and tree[modifier - 1] == 0:
                 continue
-            count = _features(sentence, tree, modifier, links, templates, bits, rows, features)
+            count = _features(sentence, tree, modifier, links, hashing, rows, features)
             for row in features[:count]:
-                _catch_up(weights[row], squares, last, row, rate * decay, step)
+                _catch_up(learnt, row, rate * decay, step)
             _softmax(weights, features[:count], root_label, gradient)
             gradient[labels[begin + modifier - 1]] -= 1.0
             square = (gradient * gradient).sum()
@@ -116,15 +135,17 @@ def train_epoch(
                     last[row] = step + 1
             step += 1
     for row in range(len(weights)):
-        _catch_up(weights[row], squares, last, row, rate * decay, step)
+        _catch_up(learnt, row, rate * decay, step)
     return step
 
 
 @kernel
-def _catch_up(weights: AnyArray, squares: AnyArray, last: IntArray, row: int, decay: float, step: int) -> None:
+def _catch_up(learnt: LabelWeights, row: int, decay: float, step: int) -> None:
     """Apply the decay that is still due to a row."""
+    weights, squares, last = learnt
     if squares[row] > 0.0 and last[row] < step:
-        weights *= decayed(1.0, squares[row], step - last[row], decay, _BITS)
+        own = weights[row]
+        own *= decayed(1.0, squares[row], step - last[row], decay, _BITS)
         last[row] = step
 
 
@@ -158,13 +179,12 @@ def _features(
     heads: IntArray,
     modifier: int,
     links: IntArray,
-    templates: LabelTemplates,
-    bits: int,
+    hashing: LabelHashing,
     rows: IntArray,
     out: IntArray,
 ) -> int:
     """Write the features of the modifier's arc, and return how many."""
-    of_arc, of_child, of_sibling = templates
+    (of_arc, of_child, of_sibling), bits = hashing.templates, hashing.bits
     head = heads[modifier - 1]
     rows[0], rows[1] = head + 1, modifier + 1
     rows[2], rows[3] = head, head + 2

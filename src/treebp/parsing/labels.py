@@ -8,7 +8,14 @@ from numpy.typing import ArrayLike
 
 from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.features.templates import ATTRIBUTES
-from treebp.kernels.labels import LabelTemplates, label_probabilities, train_epoch
+from treebp.kernels.labels import (
+    LabelHashing,
+    LabelTemplates,
+    LabelTrees,
+    LabelWeights,
+    label_probabilities,
+    train_epoch,
+)
 from treebp.parsing.arcs import split
 from treebp.parsing.scorer import LabelScores
 
@@ -42,8 +49,7 @@ class LabelModel:
         self.labels = list(labels)
         self.root_label = root_label
         self.weights = np.zeros((1 << bits if len(self.labels) > 1 else 0, len(self.labels)), np.float32)
-        self._templates = templates
-        self._bits = bits
+        self._hashing = LabelHashing(templates, bits)
 
     @classmethod
     def fit(
@@ -99,40 +105,17 @@ class LabelModel:
             for _ in range(trainings):
                 orders = [rng.permutation(len(trees)) for _ in range(epochs)]
                 model.weights[:] = 0.0
-                model._train(np.concatenate(tokens), flat, gold, starts, orders, rate)
+                model._train(LabelTrees(np.concatenate(tokens), flat, starts), gold, orders, rate)
                 mean += model.weights / np.float32(trainings)
             model.weights = mean
         return model
 
-    def _train(
-        self,
-        tokens: IntArray,
-        heads: IntArray,
-        labels: IntArray,
-        starts: IntArray,
-        orders: Sequence[IntArray],
-        rate: float,
-    ) -> None:
-        squares = np.zeros(len(self.weights), np.float32)
-        last = np.zeros(len(self.weights), np.int64)
+    def _train(self, trees: LabelTrees, labels: IntArray, orders: Sequence[IntArray], rate: float) -> None:
+        rows, decay = len(self.weights), 1.0 / len(trees.heads)
+        learnt = LabelWeights(self.weights, np.zeros(rows, np.float32), np.zeros(rows, np.int64))
         step = 0
         for order in orders:
-            step = train_epoch(
-                tokens,
-                heads,
-                labels,
-                starts,
-                order,
-                self._templates,
-                self._bits,
-                self.root_label,
-                rate,
-                1.0 / len(heads),
-                self.weights,
-                squares,
-                last,
-                step,
-            )
+            step = train_epoch(trees, labels, order, self._hashing, self.root_label, rate, decay, learnt, step)
 
     def predict(self, tokens: IntArray, heads: ArrayLike) -> tuple[IntArray, FloatArray]:
         """The most probable label of each word's arc (n,), as a number, and all probabilities (n, labels).
@@ -144,21 +127,24 @@ class LabelModel:
 
     def _probabilities(self, tokens: Sequence[IntArray], trees: Sequence[IntArray]) -> FloatArray:
         """The probabilities (words, labels) of several sentences, one after the other; trees are not checked."""
-        heads, starts = np.concatenate(trees), np.cumsum([0, *map(len, trees)])
-        out = np.ones((len(heads), len(self.labels)))
+        flat = LabelTrees(np.concatenate(tokens), np.concatenate(trees), np.cumsum([0, *map(len, trees)]))
+        out = np.ones((len(flat.heads), len(self.labels)))
         if len(self.labels) > 1:
-            templates, bits, weights = self._templates, self._bits, self.weights
-            label_probabilities(np.concatenate(tokens), heads, starts, templates, bits, weights, self.root_label, out)
+            label_probabilities(flat, self._hashing, self.root_label, self.weights, out)
         return out
 
     def untrained(self) -> "LabelModel":
         """The same labels without weights, where a network scores them."""
-        return LabelModel(self.labels, self._templates, 1, self.root_label)
+        return LabelModel(self.labels, self._hashing.templates, 1, self.root_label)
 
     def state(self) -> dict[str, AnyArray]:
         """Arrays from which, with labels and templates, ``from_state`` makes the same model; zero rows are left out."""
         rows = np.flatnonzero(self.weights.any(axis=1))
-        return {"settings": np.array([self._bits, self.root_label]), "rows": rows, "weights": self.weights[rows]}
+        return {
+            "settings": np.array([self._hashing.bits, self.root_label]),
+            "rows": rows,
+            "weights": self.weights[rows],
+        }
 
     @classmethod
     def from_state(
