@@ -1,4 +1,4 @@
-"""Inside-outside over projective dependency trees in real arithmetic (Eisner, 1996).
+"""Projective dependency trees (Eisner, 1996): sums over all of them in real arithmetic, and the best one.
 
 Every chart is a symmetric matrix: the item over positions i..j stands at [i, j] and at [j, i], so that each inner
 loop runs along two contiguous rows whichever end of the span it moves. `right` and `left` hold the complete items
@@ -7,8 +7,9 @@ that both arcs share; `out_arc`, the one exception, is indexed by head and modif
 
 Position 0 is the root. A tree with one root word is built over the words alone and attached at the end.
 
-`weights[head, modifier]` must have been divided by each modifier's largest weight (every tree picks one head per
-modifier, so this rescales all trees alike); whether the partition then stayed in range is the caller's to check.
+For sums, `weights[head, modifier]` must have been divided by each modifier's largest weight (every tree picks one head
+per modifier, so this rescales all trees alike); whether the partition then stayed in range is the caller's to check.
+The best tree is found by the same recursion over maxima of sums of scores.
 
 Indices are unsigned throughout: Numba then leaves out the test for negative ones and the loops vectorise.
 """
@@ -18,7 +19,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from treebp._types import FloatArray
+from treebp._types import FloatArray, IntArray
 from treebp.kernels._jit import inlined, kernel, summing_kernel
 
 Index: TypeAlias = int | np.uint64
@@ -223,118 +224,100 @@ def _outside(
         gains[k, _ZERO] = 0.0
 
 
-@summing_kernel
-def tangent(
-    weights: FloatArray,
-    change: FloatArray,
-    size: int,
-    single_root: bool,
-    charts: FloatArray,
-    changes: FloatArray,
-    gain_changes: FloatArray,
-) -> float:
-    """Differentiate `inside` and `outside` in the direction `change` of the weights.
+@kernel
+def best_projective(scores: FloatArray, size: int, single_root: bool, heads: IntArray) -> float:
+    """Write the heads of the best tree over positions 0..size-1; return its score, -inf where there is no tree.
 
-    Needs the charts that both have filled; `changes` has their shape. Fills `gain_changes` and returns the
-    change of the partition. Marginals being the gradient of log Z, this one pass gives the product of their
-    (symmetric) Jacobian with any vector.
+    Among equals the choice is fixed by the order of the loops, so it never depends on anything but the scores.
     """
-    right, left = charts[RIGHT], charts[LEFT]
-    arc_right, arc_left, pair = charts[ARC_RIGHT], charts[ARC_LEFT], charts[PAIR]
-    d_right, d_left = changes[RIGHT], changes[LEFT]
-    d_arc_right, d_arc_left, d_pair = changes[ARC_RIGHT], changes[ARC_LEFT], changes[PAIR]
+    charts = np.empty((4, size, size))
+    right, left, arc_right, arc_left = charts[RIGHT], charts[LEFT], charts[ARC_RIGHT], charts[ARC_LEFT]
     first = _ONE if single_root else _ZERO
     end = np.uint64(size)
     last = end - _ONE
     for j in range(first, end):
-        d_right[j, j] = 0.0
-        d_left[j, j] = 0.0
+        right[j, j] = 0.0
+        left[j, j] = 0.0
         for width in range(_ONE, j - first + _ONE):
             i = j - width
-            split = d_left[j, i + _ONE]
-            to_right = 0.0
-            to_left = 0.0
+            split = left[j, i + _ONE]
+            to_right = -math.inf
+            to_left = -math.inf
             for k in range(i + _ONE, j):
-                split += d_right[i, k] * left[j, k + _ONE] + right[i, k] * d_left[j, k + _ONE]
-                to_right += d_arc_right[i, k] * right[j, k] + arc_right[i, k] * d_right[j, k]
-                to_left += d_left[i, k] * arc_left[j, k] + left[i, k] * d_arc_left[j, k]
-            rightward = split * weights[i, j] + pair[i, j] * change[i, j]
-            leftward = split * weights[j, i] + pair[i, j] * change[j, i]
-            to_right += rightward
-            to_left += leftward
-            d_pair[i, j] = split
-            d_arc_right[i, j] = rightward
-            d_arc_right[j, i] = rightward
-            d_arc_left[i, j] = leftward
-            d_arc_left[j, i] = leftward
-            d_right[i, j] = to_right
-            d_right[j, i] = to_right
-            d_left[i, j] = to_left
-            d_left[j, i] = to_left
-    _outside_tangent(weights, change, size, single_root, charts, changes, gain_changes)
-    if not single_root:
-        return d_right[_ZERO, last]
-    partition = 0.0
-    for k in range(_ONE, end):
-        partition += change[_ZERO, k] * left[_ONE, k] * right[k, last] + weights[_ZERO, k] * gain_changes[_ZERO, k]
-    return partition
-
-
-@summing_kernel
-def _outside_tangent(
-    weights: FloatArray,
-    change: FloatArray,
-    size: int,
-    single_root: bool,
-    charts: FloatArray,
-    changes: FloatArray,
-    gain_changes: FloatArray,
-) -> None:
-    right, left = charts[RIGHT], charts[LEFT]
-    arc_right, arc_left, pair = charts[ARC_RIGHT], charts[ARC_LEFT], charts[PAIR]
-    out_pair, out_right, out_left = charts[OUT_PAIR], charts[OUT_RIGHT], charts[OUT_LEFT]
-    out_arc = charts[OUT_ARC]
-    d_right, d_left = changes[RIGHT], changes[LEFT]
-    d_arc_right, d_arc_left, d_pair = changes[ARC_RIGHT], changes[ARC_LEFT], changes[PAIR]
-    d_out_pair, d_out_right, d_out_left = changes[OUT_PAIR], changes[OUT_RIGHT], changes[OUT_LEFT]
-    first = _ONE if single_root else _ZERO
-    end = np.uint64(size)
-    last = end - _ONE
-    for step in range(last - first):
-        j = last - step
-        for i in range(first, j):
-            out_r = 0.0
-            out_l = 0.0
-            if single_root:
-                if j == last:
-                    out_r = change[_ZERO, i] * left[_ONE, i] + weights[_ZERO, i] * d_left[_ONE, i]
-                if i == _ONE:
-                    out_l = change[_ZERO, j] * right[j, last] + weights[_ZERO, j] * d_right[j, last]
-            out_ar = 0.0
-            out_al = 0.0
-            for k in range(j + _ONE, end):
-                out_r += d_out_pair[i, k] * left[j + _ONE, k] + out_pair[i, k] * d_left[j + _ONE, k]
-                out_ar += d_out_right[i, k] * right[j, k] + out_right[i, k] * d_right[j, k]
-                out_l += d_out_left[i, k] * arc_left[j, k] + out_left[i, k] * d_arc_left[j, k]
-            for k in range(first, i):
-                out_l += d_out_pair[j, k] * right[i - _ONE, k] + out_pair[j, k] * d_right[i - _ONE, k]
-                out_al += d_out_left[j, k] * left[i, k] + out_left[j, k] * d_left[i, k]
-                out_r += d_out_right[j, k] * arc_right[i, k] + out_right[j, k] * d_arc_right[i, k]
-            out_ar += out_r
-            out_al += out_l
-            share = weights[i, j] * out_ar + weights[j, i] * out_al
-            share += change[i, j] * out_arc[i, j] + change[j, i] * out_arc[j, i]
-            d_out_right[i, j] = out_r
-            d_out_right[j, i] = out_r
-            d_out_left[i, j] = out_l
-            d_out_left[j, i] = out_l
-            d_out_pair[i, j] = share
-            d_out_pair[j, i] = share
-            gain_changes[i, j] = out_ar * pair[i, j] + out_arc[i, j] * d_pair[i, j]
-            gain_changes[j, i] = out_al * pair[i, j] + out_arc[j, i] * d_pair[i, j]
+                split = max(split, right[i, k] + left[j, k + _ONE])
+                to_right = max(to_right, arc_right[i, k] + right[j, k])
+                to_left = max(to_left, left[i, k] + arc_left[j, k])
+            rightward = split + scores[i, j]
+            leftward = split + scores[j, i]
+            to_right = max(to_right, rightward)
+            to_left = max(to_left, leftward)
+            arc_right[i, j] = rightward
+            arc_right[j, i] = rightward
+            arc_left[i, j] = leftward
+            arc_left[j, i] = leftward
+            right[i, j] = to_right
+            right[j, i] = to_right
+            left[i, j] = to_left
+            left[j, i] = to_left
+    stack = np.empty((2 * size + 2, 3), np.int64)
+    depth = 1
+    best = right[_ZERO, last]
+    _put(stack, 0, RIGHT, 0, size - 1)
     if single_root:
-        for k in range(_ONE, end):
-            gain_changes[_ZERO, k] = d_left[_ONE, k] * right[k, last] + left[_ONE, k] * d_right[k, last]
-    for k in range(end):
-        gain_changes[k, k] = 0.0
-        gain_changes[k, _ZERO] = 0.0
+        best = -math.inf
+        root = 1
+        for k in range(1, size):
+            score = scores[0, k] + left[1, k] + right[k, size - 1]
+            if score > best:
+                best = score
+                root = k
+        heads[root - 1] = 0
+        _put(stack, 0, LEFT, 1, root)
+        _put(stack, 1, RIGHT, root, size - 1)
+        depth = 2
+    if best > -math.inf:
+        _follow(charts, stack, depth, heads)
+    return best
+
+
+@kernel
+def _follow(charts: FloatArray, stack: IntArray, depth: int, heads: IntArray) -> None:
+    """Expand the complete items on the stack: each ends in an arc, under which two complete items meet."""
+    right, left, arc_right, arc_left = charts[RIGHT], charts[LEFT], charts[ARC_RIGHT], charts[ARC_LEFT]
+    while depth > 0:
+        depth -= 1
+        chart, i, j = stack[depth, 0], stack[depth, 1], stack[depth, 2]
+        if i == j:
+            continue
+        if chart == RIGHT:
+            k = i + 1
+            while arc_right[i, k] + right[j, k] != right[i, j]:
+                k += 1
+            heads[k - 1] = i
+            _put(stack, depth, RIGHT, k, j)
+            low, high = i, k
+        else:
+            k = i
+            while left[i, k] + arc_left[j, k] != left[i, j]:
+                k += 1
+            heads[k - 1] = j
+            _put(stack, depth, LEFT, i, k)
+            low, high = k, j
+        split = low
+        best = right[low, low] + left[high, low + 1]
+        for k in range(low + 1, high):
+            score = right[low, k] + left[high, k + 1]
+            if score > best:
+                best = score
+                split = k
+        _put(stack, depth + 1, RIGHT, low, split)
+        _put(stack, depth + 2, LEFT, split + 1, high)
+        depth += 3
+
+
+@kernel
+def _put(stack: IntArray, place: int, chart: int, i: int, j: int) -> None:
+    """Lay down an item. One number after the other: a whole row at once takes Numba seconds to compile."""
+    stack[place, 0] = chart
+    stack[place, 1] = i
+    stack[place, 2] = j

@@ -8,6 +8,7 @@ from treebp._types import FloatArray, IntArray
 from treebp.kernels import eisner
 from treebp.kernels._jit import kernel
 from treebp.kernels.arc_weights import arc_weights, marginals_from_logs, nothing_lost, product_from_logs
+from treebp.kernels.eisner_gradient import tangent
 from treebp.kernels.log_eisner import log_gains
 
 _LARGEST = 1e250  # beside a partition of one, items up to this lose nothing that matters: see `eisner.largest_item`
@@ -97,7 +98,7 @@ def product(scores: FloatArray, direction: FloatArray, lengths: IntArray, single
             for head in range(size):
                 for modifier in range(size):
                     change[head, modifier] = weights[head, modifier] * direction[b, head, modifier]
-            slope = eisner.tangent(weights, change, size, single_root, charts, changes, slopes) / partition
+            slope = tangent(weights, change, size, single_root, charts, changes, slopes) / partition
             scale = 1.0 / partition
             for head in range(size):
                 for modifier in range(1, size):

@@ -5,6 +5,7 @@ import numpy as np
 from treebp._types import FloatArray, IntArray
 from treebp.kernels import eisner
 from treebp.kernels._jit import inlined, kernel
+from treebp.kernels.eisner_gradient import tangent
 from treebp.kernels.projective_group import CHARTS, ArcGraph, pairs_of, rows_of
 from treebp.kernels.ratios import send_pairs_backward
 from treebp.kernels.tree_group import Arcs, Sums
@@ -99,7 +100,7 @@ def projective_gains_backward(
     matrix = 0
     largest = arcs.sizes.max() if len(arcs.sizes) else 0
     scratch = np.empty(CHARTS * largest * largest)
-    change_, tangent_ = np.empty(largest * largest), np.empty(largest * largest)
+    change_, gain_changes_ = np.empty(largest * largest), np.empty(largest * largest)
     for t in range(len(arcs.sizes)):
         size, begin, end = arcs.sizes[t], arcs.first[t], arcs.first[t + 1]
         weights = sums.weights[matrix : matrix + size * size].reshape(size, size)
@@ -109,7 +110,8 @@ def projective_gains_backward(
         if sums.refused[t]:
             continue
         changes = scratch[: CHARTS * size * size].reshape(CHARTS, size, size)
-        change, tangent = change_[: size * size].reshape(size, size), tangent_[: size * size].reshape(size, size)
+        change = change_[: size * size].reshape(size, size)
+        gain_changes = gain_changes_[: size * size].reshape(size, size)
         change[:] = 0.0
         unit = 1e100  # beyond this, changes are measured by the largest one, lest anything overflow
         for a in range(begin, end):
@@ -125,10 +127,10 @@ def projective_gains_backward(
             partition = 0.0
             for k in range(1, size):
                 partition += weights[0, k] * charts[eisner.LEFT, 1, k] * charts[eisner.RIGHT, k, last]
-        slope = eisner.tangent(weights, change, size, single_root, charts, changes, tangent) / partition
+        slope = tangent(weights, change, size, single_root, charts, changes, gain_changes) / partition
         for a in range(begin, end):
             head, modifier = arcs.heads[a], arcs.modifiers[a]
-            moved = tangent[head, modifier] / partition - gains[head, modifier] * slope
+            moved = gain_changes[head, modifier] / partition - gains[head, modifier] * slope
             of_weights[a] += unit * (weights[head, modifier] * moved)
 
 

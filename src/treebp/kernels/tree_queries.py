@@ -8,7 +8,7 @@ from treebp._checks import LARGEST_SCORE
 from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.kernels._jit import kernel
 from treebp.kernels.arborescence import best_arborescence
-from treebp.kernels.best_projective import best_projective
+from treebp.kernels.eisner import best_projective
 from treebp.kernels.tree_group import is_tree
 
 

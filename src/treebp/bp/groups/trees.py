@@ -15,7 +15,7 @@ from treebp.bp.log_trees import LogTree
 from treebp.kernels import projective_group, spanning_group
 from treebp.kernels import tree_group as kernels
 from treebp.kernels.arborescence import best_arborescence
-from treebp.kernels.best_projective import best_projective
+from treebp.kernels.eisner import best_projective
 from treebp.kernels.tree_gradient import projective_gains_backward, send_trees_backward
 from treebp.kernels.variables import total_softplus
 
