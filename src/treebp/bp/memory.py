@@ -9,7 +9,14 @@ from treebp._types import FloatArray
 
 _LEAST = 1 << 13  # numbers; less than that is quickly had
 _MOST = 1 << 23  # numbers that a thread keeps
-_ALONE = sys.getrefcount(np.empty(0)) + 2  # a block that has one name here, a place in the list, and no views
+
+
+def _references(blocks: list[FloatArray]) -> list[int]:
+    """How many references each has: as many as in a list of new ones, if no array is a view of it."""
+    return [sys.getrefcount(block) for block in blocks]
+
+
+(_ALONE,) = _references([np.empty(0)])  # versions of Python count their own differently
 
 
 class _Blocks(threading.local):
@@ -20,8 +27,8 @@ class _Blocks(threading.local):
 
     def lend(self, count: int) -> FloatArray:
         """A block of at least so many numbers that no array is a view of."""
-        for block in self.kept:
-            if len(block) >= count and sys.getrefcount(block) == _ALONE:
+        for block, references in zip(self.kept, _references(self.kept), strict=True):
+            if len(block) >= count and references == _ALONE:
                 return block
         block = np.empty(count)
         self.kept.append(block)
