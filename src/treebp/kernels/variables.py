@@ -171,5 +171,5 @@ def _largest(old: FloatArray, new: FloatArray, logs: bool) -> float:
 @inlined
 def _change(old: float, new: float, logs: bool) -> float:
     if logs:
-        return abs(1.0 / (1.0 + exp(-new)) - 1.0 / (1.0 + exp(-old)))
-    return abs(new / (1.0 + new) - old / (1.0 + old))
+        old, new = exp(-old), exp(-new)
+    return abs(new - old) / ((1.0 + new) * (1.0 + old))
