@@ -15,6 +15,7 @@ from treebp.kernels.intrinsics import exp, softplus
 from treebp.kernels.ratios import totals
 
 _LANES = 8
+_FAR = 1e150  # the product of two odds is still a number
 _LARGE = 1e3  # log-messages beyond this are not subtracted from a sum that has them
 
 
@@ -172,4 +173,5 @@ def _largest(old: FloatArray, new: FloatArray, logs: bool) -> float:
 def _change(old: float, new: float, logs: bool) -> float:
     if logs:
         old, new = exp(-old), exp(-new)
+    old, new = _FAR if old > _FAR else old, _FAR if new > _FAR else new
     return abs(new - old) / ((1.0 + new) * (1.0 + old))
