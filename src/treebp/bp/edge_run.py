@@ -17,7 +17,7 @@ from treebp.bp.groups.tables import Tables
 from treebp.bp.outcome import Options, Outcome, from_logs, impossible_factor, impossible_variable
 from treebp.bp.schedule import EdgePhase
 from treebp.kernels import stretch as kernels
-from treebp.kernels.tables import Tables as TableArrays
+from treebp.kernels.tables import TableArrays
 
 
 class _Lot(NamedTuple):

@@ -116,7 +116,7 @@ class Chains:
         return expectations, log_partitions
 
 
-class Arcs(NamedTuple):
+class TreeArcs(NamedTuple):
     """Candidate arcs of several trees: see ``treebp.kernels.tree_group``; and where each one's matrices begin.
 
     `first_position` has, after those of all trees, how many positions there are.
@@ -136,7 +136,7 @@ class Trees:
 
     constant = False
 
-    def __init__(self, arcs: Arcs, largest: int, cells: int, projective: bool, single_root: bool) -> None:
+    def __init__(self, arcs: TreeArcs, largest: int, cells: int, projective: bool, single_root: bool) -> None:
         self._arcs, self._single_root, self._trees = arcs, single_root, len(arcs.sizes)
         self._source = "projective_factors.cu" if projective else "spanning_factors.cu"
         self._threads = min(threads_for(largest), 512)

@@ -14,7 +14,7 @@ from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.kernels import eisner
 from treebp.kernels._jit import inlined, kernel
 from treebp.kernels.ratios import divide, first_nan, gather_ratios, send_pairs, totals
-from treebp.kernels.tree_group import Arcs, Sums, send_trees, weigh_trees
+from treebp.kernels.tree_group import TreeArcs, TreeSums, send_trees, weigh_trees
 
 CHARTS = eisner.CHARTS
 _FAINTEST = -600.0  # products of weights above e to this do not underflow
@@ -24,7 +24,7 @@ _LARGEST_ITEM = 1e150  # times a change of 1e100, this does not overflow
 
 
 @kernel
-def projective_gains(arcs: Arcs, single_root: bool, kept: bool, sums: Sums) -> int:
+def projective_gains(arcs: TreeArcs, single_root: bool, kept: bool, sums: TreeSums) -> int:
     """Fill in gains and log-partitions; return how many trees are left to `careful_gains`, which few programs need."""
     matrix, left = 0, 0
     for t in range(len(arcs.sizes)):
@@ -46,7 +46,7 @@ def projective_gains(arcs: Arcs, single_root: bool, kept: bool, sums: Sums) -> i
 
 
 @kernel
-def careful_gains(arcs: Arcs, single_root: bool, kept: bool, sums: Sums) -> None:
+def careful_gains(arcs: TreeArcs, single_root: bool, kept: bool, sums: TreeSums) -> None:
     """The same for the trees that are left: rescaled if they must be, and looked at more closely."""
     position, matrix = 0, 0
     for t in range(len(arcs.sizes)):
@@ -67,7 +67,7 @@ def careful_gains(arcs: Arcs, single_root: bool, kept: bool, sums: Sums) -> None
 
 
 @inlined
-def _matrices(sums: Sums, size: int, matrix: int, kept: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _matrices(sums: TreeSums, size: int, matrix: int, kept: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Weights, gains and charts of the tree whose matrices begin at a place."""
     end, place = matrix + size * size, matrix if kept else 0
     return (
@@ -78,7 +78,7 @@ def _matrices(sums: Sums, size: int, matrix: int, kept: bool) -> tuple[FloatArra
 
 
 @inlined
-def _settle(sums: Sums, t: int, size: int, gains: FloatArray, partition: float) -> None:
+def _settle(sums: TreeSums, t: int, size: int, gains: FloatArray, partition: float) -> None:
     """Make what the charts gave for a tree its gains and log-partition."""
     scale = 1.0 / partition
     for head in range(size):
@@ -158,7 +158,7 @@ class ArcGraph(NamedTuple):
     slots: AnyArray
     weights: FloatArray
     strongest: FloatArray
-    arcs: Arcs
+    arcs: TreeArcs
     single_root: bool
 
 
@@ -180,7 +180,7 @@ def send_all(
         iterations: how often.
         kept: whether there is a way back.
         memory: filled in, a row for each iteration or, if there is no way back, one for all: messages to factors,
-            (entries,), marginals, (arcs,), and of the trees' `Sums` weights, gains and charts.
+            (entries,), marginals, (arcs,), and of the trees' `TreeSums` weights, gains and charts.
         sent: (entries,) filled with the last messages of pairs.
         gathered: (groups, slots) what slots have got from each group: group 0's is there, all else zero at first.
         results: (2, slots) filled with the totals after the last iteration and, if there is one, the last but one.
@@ -214,11 +214,11 @@ def send_all(
 
 
 @inlined
-def rows_of(row: FloatArray, graph: ArcGraph, log_partitions: FloatArray) -> tuple[FloatArray, FloatArray, Sums]:
+def rows_of(row: FloatArray, graph: ArcGraph, log_partitions: FloatArray) -> tuple[FloatArray, FloatArray, TreeSums]:
     """What a row of memory holds: messages to factors, marginals and sums over trees, none of them refused."""
     entries, arcs, trees = len(graph.slots), len(graph.arcs.heads), len(graph.arcs.sizes)
     matrices, room = row[entries + arcs :], (graph.arcs.sizes * graph.arcs.sizes).sum()
-    sums = Sums(
+    sums = TreeSums(
         weights=matrices[:room],
         gains=matrices[room : 2 * room],
         charts=matrices[2 * room :],

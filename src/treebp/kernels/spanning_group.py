@@ -11,7 +11,7 @@ import numpy as np
 from treebp._types import FloatArray
 from treebp.kernels import matrix_tree
 from treebp.kernels._jit import kernel
-from treebp.kernels.tree_group import Arcs, Sums
+from treebp.kernels.tree_group import TreeArcs, TreeSums
 from treebp.kernels.walks import walk_sums
 
 CHARTS = 1
@@ -19,7 +19,7 @@ _RELATIVE = 1e-10  # the largest error of a gain, relative to it: derivatives sq
 
 
 @kernel
-def spanning_gains(arcs: Arcs, single_root: bool, kept: bool, sums: Sums) -> None:
+def spanning_gains(arcs: TreeArcs, single_root: bool, kept: bool, sums: TreeSums) -> None:
     """Fill in gains and log-partitions."""
     place = 0
     for t in range(len(arcs.sizes)):
@@ -51,7 +51,7 @@ def spanning_gains(arcs: Arcs, single_root: bool, kept: bool, sums: Sums) -> Non
 
 @kernel
 def spanning_gains_backward(
-    arcs: Arcs, single_root: bool, sums: Sums, of_gains: FloatArray, of_weights: FloatArray
+    arcs: TreeArcs, single_root: bool, sums: TreeSums, of_gains: FloatArray, of_weights: FloatArray
 ) -> None:
     """Add to the adjoints of log weights what comes through the gains."""
     place = 0

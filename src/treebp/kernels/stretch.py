@@ -10,7 +10,7 @@ from typing import NamedTuple
 from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
 from treebp.kernels._jit import kernel
 from treebp.kernels.log_sums import log_sum
-from treebp.kernels.tables import Tables, send_tables, send_tables_backward
+from treebp.kernels.tables import TableArrays, send_tables, send_tables_backward
 from treebp.kernels.variables import send_some, send_some_backward
 
 
@@ -83,7 +83,7 @@ def deliver(
 def run_phases(
     phases: Phases,
     edges: Edges,
-    tables: Tables,
+    tables: TableArrays,
     potentials: FloatArray,
     damping: float,
     scratch: FloatArray,
@@ -113,7 +113,7 @@ def run_phases(
 def run_phases_backward(
     phases: Phases,
     edges: Edges,
-    tables: Tables,
+    tables: TableArrays,
     potentials: FloatArray,
     damping: float,
     scratch: FloatArray,

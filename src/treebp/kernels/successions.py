@@ -19,14 +19,14 @@ from treebp.kernels._jit import inlined, kernel
 from treebp.kernels.intrinsics import FARTHEST, exp, log, softplus
 
 
-class Sequences(NamedTuple):
+class SuccessionArrays(NamedTuple):
     """Where the variables and the scores of each sequence begin, (sequences + 1,) each."""
 
     first: IntArray
     first_score: IntArray
 
 
-class SequenceSums(NamedTuple):
+class SuccessionSums(NamedTuple):
     """Of each node: sums over what is before and after it, itself left out, and over all joint states without it."""
 
     before: FloatArray
@@ -51,7 +51,7 @@ def _share(difference: float) -> float:
 
 
 @kernel
-def _room(sequences: Sequences) -> _Nodes:
+def _room(sequences: SuccessionArrays) -> _Nodes:
     """Memory for the longest sequence."""
     most = 0
     for s in range(len(sequences.first) - 1):
@@ -61,7 +61,7 @@ def _room(sequences: Sequences) -> _Nodes:
 
 
 @kernel
-def _nodes(sequences: Sequences, s: int, log_odds: FloatArray, scores: FloatArray, room: _Nodes) -> _Nodes:
+def _nodes(sequences: SuccessionArrays, s: int, log_odds: FloatArray, scores: FloatArray, room: _Nodes) -> _Nodes:
     """Fill in what there is to know of a sequence."""
     begin, end = sequences.first[s], sequences.first[s + 1]
     last = end - begin + 1
@@ -106,7 +106,7 @@ def _log_sum(terms: FloatArray, count: int) -> float:
 
 @kernel
 def send_successions(
-    sequences: Sequences, scores: FloatArray, incoming: FloatArray, sums: SequenceSums, outgoing: FloatArray
+    sequences: SuccessionArrays, scores: FloatArray, incoming: FloatArray, sums: SuccessionSums, outgoing: FloatArray
 ) -> None:
     """Messages to all variables, and the sums that they are made of; O(k^2)."""
     room = _room(sequences)
@@ -161,10 +161,10 @@ def _skip(nodes: _Nodes, before: FloatArray, after: FloatArray, without: FloatAr
 
 @kernel
 def send_successions_backward(
-    sequences: Sequences,
+    sequences: SuccessionArrays,
     scores: FloatArray,
     incoming: FloatArray,
-    sums: SequenceSums,
+    sums: SuccessionSums,
     adjoint: FloatArray,
     of_incoming: FloatArray,
     of_scores: FloatArray,
@@ -277,7 +277,7 @@ def _add_pairs(of_pairs: FloatArray, last: int, of_scores: FloatArray, place: in
 
 @kernel
 def succession_sums(
-    sequences: Sequences, scores: FloatArray, incoming: FloatArray, expectations: FloatArray
+    sequences: SuccessionArrays, scores: FloatArray, incoming: FloatArray, expectations: FloatArray
 ) -> FloatArray:
     """Write the probability of each pair, NaN if no joint state is left; return log-partitions (sequences,).
 

@@ -1,8 +1,8 @@
 """Messages of tables: factors that list a log-potential for every joint state of their variables.
 
-``Tables`` describes tables of any arity and domains. An *edge* joins a table and one of its variables; its message is
-one number, log-odds, if the variable is binary, and otherwise a log-probability per state. `-inf` is a legal entry: the
-log of zero.
+``TableArrays`` describes tables of any arity and domains. An *edge* joins a table and one of its variables; its message
+is one number, log-odds, if the variable is binary, and otherwise a log-probability per state. `-inf` is a legal entry:
+the log of zero.
 """
 
 import math
@@ -15,7 +15,7 @@ from treebp.kernels._jit import kernel
 from treebp.kernels.log_sums import log_sum
 
 
-class Tables(NamedTuple):
+class TableArrays(NamedTuple):
     """Tables as flat arrays.
 
     Table f has the edges ``first_edge[f]`` to ``first_edge[f + 1] - 1``, and begins at ``first_potential[f]``. Of
@@ -32,7 +32,7 @@ class Tables(NamedTuple):
 
 
 @kernel
-def _multiply_in(tables: Tables, edge: int, incoming: FloatArray, table: FloatArray) -> None:
+def _multiply_in(tables: TableArrays, edge: int, incoming: FloatArray, table: FloatArray) -> None:
     """Add an edge's log-message to its axis of a table."""
     stride, states, begin = tables.edge_stride[edge], tables.edge_states[edge], tables.edge_entry[edge]
     entry = 0
@@ -51,7 +51,9 @@ def _multiply_in(tables: Tables, edge: int, incoming: FloatArray, table: FloatAr
 
 
 @kernel
-def _cavity(tables: Tables, edge: int, potentials: FloatArray, incoming: FloatArray, scratch: FloatArray) -> FloatArray:
+def _cavity(
+    tables: TableArrays, edge: int, potentials: FloatArray, incoming: FloatArray, scratch: FloatArray
+) -> FloatArray:
     """The table of an edge times the messages of its other edges."""
     factor = tables.edge_table[edge]
     begin, end = tables.first_potential[factor], tables.first_potential[factor + 1]
@@ -82,7 +84,7 @@ def _state_sum(table: FloatArray, state: int, states: int, stride: int) -> float
 @kernel
 def send_tables(
     edges: IntArray,
-    tables: Tables,
+    tables: TableArrays,
     potentials: FloatArray,
     incoming: FloatArray,
     scratch: FloatArray,
@@ -103,7 +105,7 @@ def send_tables(
 @kernel
 def send_tables_backward(
     edges: IntArray,
-    tables: Tables,
+    tables: TableArrays,
     potentials: FloatArray,
     incoming: FloatArray,
     adjoint_outgoing: FloatArray,
@@ -138,7 +140,7 @@ def send_tables_backward(
 
 
 @kernel
-def _add_up(tables: Tables, edge: int, table: FloatArray, out: FloatArray) -> None:
+def _add_up(tables: TableArrays, edge: int, table: FloatArray, out: FloatArray) -> None:
     """Add what stands in a table to an edge's entries."""
     stride, states, begin = tables.edge_stride[edge], tables.edge_states[edge], tables.edge_entry[edge]
     entry = 0
@@ -153,7 +155,7 @@ def _add_up(tables: Tables, edge: int, table: FloatArray, out: FloatArray) -> No
 
 
 @kernel
-def table_beliefs(tables: Tables, potentials: FloatArray, incoming: FloatArray, out: FloatArray) -> FloatArray:
+def table_beliefs(tables: TableArrays, potentials: FloatArray, incoming: FloatArray, out: FloatArray) -> FloatArray:
     """Write the joint belief of each table, eq. (7); return its log-partition, messages being probabilities."""
     log_partitions = np.zeros(len(tables.first_edge) - 1)
     for factor in range(len(log_partitions)):

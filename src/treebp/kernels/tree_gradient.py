@@ -8,14 +8,14 @@ from treebp.kernels._jit import inlined, kernel
 from treebp.kernels.eisner_gradient import tangent
 from treebp.kernels.projective_group import CHARTS, ArcGraph, pairs_of, rows_of
 from treebp.kernels.ratios import send_pairs_backward
-from treebp.kernels.tree_group import Arcs, Sums
+from treebp.kernels.tree_group import TreeArcs, TreeSums
 from treebp.kernels.variables import gather_adjoints, spread_adjoints
 
 
 @kernel
 def send_trees_backward(
-    arcs: Arcs,
-    sums: Sums,
+    arcs: TreeArcs,
+    sums: TreeSums,
     marginals: FloatArray,
     of_messages: FloatArray,
     of_marginals: FloatArray,
@@ -94,7 +94,7 @@ def _through_messages(
 
 @kernel
 def projective_gains_backward(
-    arcs: Arcs, single_root: bool, sums: Sums, of_gains: FloatArray, of_weights: FloatArray
+    arcs: TreeArcs, single_root: bool, sums: TreeSums, of_gains: FloatArray, of_weights: FloatArray
 ) -> None:
     """Add to the adjoints of log weights what comes through the gains."""
     matrix = 0

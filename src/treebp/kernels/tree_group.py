@@ -20,7 +20,7 @@ _LIGHTEST = -690.0  # the log of the smallest weight beside the largest one of i
 _FAINT = 1e-290  # what is smaller may have lost digits to underflow
 
 
-class Arcs(NamedTuple):
+class TreeArcs(NamedTuple):
     """Candidate arcs of several trees, tree after tree, sorted by modifier.
 
     Tree t has ``sizes[t]`` positions, 0 being the root; its arcs begin at ``first[t]``, and those of its modifier m are
@@ -34,7 +34,7 @@ class Arcs(NamedTuple):
     starts: IntArray
 
 
-class Sums(NamedTuple):
+class TreeSums(NamedTuple):
     """Sums over the trees of each factor.
 
     Attributes:
@@ -78,7 +78,7 @@ def first_arcs(sizes: IntArray, modifiers: IntArray) -> IntArray:
 
 
 @kernel
-def weigh_trees(arcs: Arcs, incoming: FloatArray, sums: Sums) -> None:
+def weigh_trees(arcs: TreeArcs, incoming: FloatArray, sums: TreeSums) -> None:
     """Fill in the weights that log-odds are, and what is left out of them."""
     position, matrix = 0, 0
     logits = np.empty(len(incoming))
@@ -133,7 +133,7 @@ def _weigh(
 
 
 @kernel
-def send_trees(arcs: Arcs, sums: Sums, marginals: FloatArray, outgoing: FloatArray) -> int:
+def send_trees(arcs: TreeArcs, sums: TreeSums, marginals: FloatArray, outgoing: FloatArray) -> int:
     """Write the marginals of all arcs and, unless there is no room, the messages to them; complete the log-partitions.
 
     Return how many trees are refused.
@@ -201,7 +201,7 @@ def _messages(
 
 @kernel
 def best_heads_of_arcs(
-    arcs: Arcs, scores: FloatArray, projective: bool, single_root: bool
+    arcs: TreeArcs, scores: FloatArray, projective: bool, single_root: bool
 ) -> tuple[IntArray, BoolArray]:
     """The best heads of all words, and for which trees that settles it: they make one, or there is none."""
     sizes, heads, starts = arcs.sizes, arcs.heads, arcs.starts

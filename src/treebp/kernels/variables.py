@@ -29,7 +29,10 @@ def gather_logs(slots: AnyArray, messages: FloatArray, logs: FloatArray) -> None
 
 @kernel
 def subtract(gathered: FloatArray, slots: AnyArray, messages: FloatArray, logs: FloatArray, out: FloatArray) -> bool:
-    """The same in logarithms; return whether all could be subtracted, none being large or infinite."""
+    """Messages to factors, in logarithms: all that was gathered but what the factor said itself.
+
+    Return whether all could be subtracted, none being large or infinite.
+    """
     totals(gathered, -1, logs)
     safe = True
     for entry in range(np.uint64(len(slots))):

@@ -9,7 +9,7 @@ import numpy as np
 from treebp._types import AnyArray, BoolArray, FloatArray, IntArray
 from treebp.bp.groups.trees import Trees
 from treebp.kernels.candidates import list_arcs
-from treebp.kernels.tree_group import Arcs as TreeArcs
+from treebp.kernels.tree_group import TreeArcs
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from treebp.bp.graph import Graph
 from treebp.bp.variables import Variable
 
 
-class Outcome(Protocol):
+class TensorOutcome(Protocol):
     """A run of belief propagation on some device, and its derivatives; all tensors are float64."""
 
     @property
@@ -63,7 +63,7 @@ class Beliefs:
 
     def __init__(
         self,
-        outcome: Outcome,
+        outcome: TensorOutcome,
         graph: Graph,
         compiled: CompiledGraph | None,
         potentials: list[Tensor],
@@ -140,7 +140,7 @@ class Beliefs:
 
 class _Slots(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, outcome: Outcome, *potentials: Tensor) -> Tensor:
+    def forward(ctx: Any, outcome: TensorOutcome, *potentials: Tensor) -> Tensor:
         ctx.outcome, ctx.dtypes = outcome, [own.dtype for own in potentials]
         return outcome.slots.detach()
 
@@ -153,7 +153,7 @@ class _Slots(torch.autograd.Function):
 
 class _LogPartition(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, outcome: Outcome, *potentials: Tensor) -> Tensor:
+    def forward(ctx: Any, outcome: TensorOutcome, *potentials: Tensor) -> Tensor:
         ctx.outcome, ctx.dtypes = outcome, [own.dtype for own in potentials]
         return outcome.log_partition.detach()
 

@@ -95,7 +95,7 @@ class DeviceGraph:
             return lambda potentials: senders.Chains(first, positions, states, potentials)
         if isinstance(group, Trees):
             arcs, squares = group.arcs, group.arcs.sizes**2
-            on_device = senders.Arcs(
+            on_device = senders.TreeArcs(
                 sizes=self._put(arcs.sizes),
                 first=self._put(arcs.first),
                 first_position=self._put(np.concatenate(([0], np.cumsum(arcs.sizes)))),

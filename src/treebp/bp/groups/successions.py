@@ -42,7 +42,7 @@ class Successions:
         if not len(begins) or begins[0] != 0 or begins[-1] != len(self.variables) or lengths.min(initial=1) < 1:
             raise ValueError(f"Successions: {len(self.variables)} variables in sequences that begin at {begins}")
         scores = (lengths + 1) * (lengths + 2) // 2 - 1
-        self.sequences = kernels.Sequences(begins, np.concatenate(([0], np.cumsum(scores))))
+        self.sequences = kernels.SuccessionArrays(begins, np.concatenate(([0], np.cumsum(scores))))
         self.potentials = int(scores.sum())
 
     @property
@@ -66,12 +66,12 @@ class _SuccessionSender:
     strongest = np.inf
     constant = False
 
-    def __init__(self, sequences: kernels.Sequences, potentials: FloatArray) -> None:
+    def __init__(self, sequences: kernels.SuccessionArrays, potentials: FloatArray) -> None:
         self._sequences, self._potentials = sequences, potentials
 
     def send(self, incoming: FloatArray, outgoing: FloatArray, gradient: bool) -> GroupBackprop:
         size = len(incoming) + 2 * len(self._sequences.first) - 2
-        sums = kernels.SequenceSums(np.empty(size), np.empty(size), np.empty(size))
+        sums = kernels.SuccessionSums(np.empty(size), np.empty(size), np.empty(size))
         kernels.send_successions(self._sequences, self._potentials, incoming, sums, outgoing)
 
         def backprop(adjoint: FloatArray, of_potentials: FloatArray) -> FloatArray:

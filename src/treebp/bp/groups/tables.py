@@ -57,14 +57,14 @@ class Tables:
         return np.tile(np.arange(self.count), self.arity)
 
     @cached_property
-    def arrays(self) -> kernels.Tables:
+    def arrays(self) -> kernels.TableArrays:
         """What kernels know of the tables; edges are numbered table after table, entries axis after axis."""
         states = np.array(self.shape, np.int64)
         widths = np.where(states == 2, 1, states)
         axis_entry = np.concatenate(([0], np.cumsum(widths[:-1] * self.count)))
         strides = np.array([int(np.prod(self.shape[axis + 1 :])) for axis in range(self.arity)], np.int64)
         table = np.arange(self.count)[:, None]
-        return kernels.Tables(
+        return kernels.TableArrays(
             first_edge=np.arange(self.count + 1) * self.arity,
             first_potential=np.arange(self.count + 1) * self.entries,
             edge_table=np.repeat(np.arange(self.count), self.arity),

@@ -67,7 +67,7 @@ class Trees:
         )
 
     @classmethod
-    def of_arcs(cls, arcs: kernels.Arcs, *, projective: bool, single_root: bool) -> "Trees":
+    def of_arcs(cls, arcs: kernels.TreeArcs, *, projective: bool, single_root: bool) -> "Trees":
         """Trees over arcs that are known to be sorted; variable a is arc a."""
         trees = cls.__new__(cls)
         trees.arcs, trees.variables = arcs, np.arange(len(arcs.heads))
@@ -139,14 +139,14 @@ class Trees:
 
         return sums.marginals, sums.log_partitions, backprop
 
-    def _with_number_per_arc(self, numbers: FloatArray) -> kernels.Arcs:
+    def _with_number_per_arc(self, numbers: FloatArray) -> kernels.TreeArcs:
         """The arcs; ValueError unless there is a number for each, as kernels trust that there is."""
         if numbers.shape != self.arcs.heads.shape:
             raise ValueError(f"Trees: an array of shape {numbers.shape} for {len(self.arcs.heads)} arcs")
         return self.arcs
 
 
-def _arcs(sizes: IntArray, heads: IntArray, modifiers: IntArray) -> kernels.Arcs:
+def _arcs(sizes: IntArray, heads: IntArray, modifiers: IntArray) -> kernels.TreeArcs:
     """Arcs with where those of each tree and modifier begin; ValueError if they are not sorted so."""
     first = kernels.first_arcs(sizes, modifiers)
     if first[-1] < 0 or heads.shape != modifiers.shape:
@@ -160,7 +160,7 @@ def _arcs(sizes: IntArray, heads: IntArray, modifiers: IntArray) -> kernels.Arcs
         raise ValueError("Trees: an arc stands twice")
     counts = np.bincount(places, minlength=int(sizes.sum()))
     starts = np.cumsum(counts) - np.repeat(first[:-1], sizes)
-    return kernels.Arcs(sizes, first, heads, modifiers, starts)
+    return kernels.TreeArcs(sizes, first, heads, modifiers, starts)
 
 
 class TreeSender:
@@ -197,7 +197,7 @@ class _Sums(NamedTuple):
 
     group: Trees
     log_odds: FloatArray
-    found: kernels.Sums
+    found: kernels.TreeSums
     marginals: FloatArray
     refused: dict[int, "_Refused"]
 
@@ -213,7 +213,7 @@ class _Sums(NamedTuple):
         arcs = group.arcs
         family = projective_group if group.projective else spanning_group
         (room, largest), trees = group.room, len(arcs.sizes)
-        found = kernels.Sums(
+        found = kernels.TreeSums(
             weights=np.empty(room),
             gains=np.empty(room),
             charts=np.empty(family.CHARTS * (room if keep else largest)),
