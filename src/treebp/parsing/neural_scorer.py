@@ -15,7 +15,7 @@ from treebp.neural.network import Network, Shape
 from treebp.parsing.arcs import Batch
 from treebp.parsing.config import Config
 from treebp.parsing.parts.part import Part, Tuples
-from treebp.parsing.scorer import ARC, HashedScorer, LabelScores, Scores
+from treebp.parsing.scorer import ARC, HashedScorer, LabelScores, Scored
 
 LABEL = "label"
 _DESCRIPTION = "network_encoder"
@@ -59,7 +59,7 @@ class NeuralScorer:
             words = {part.name: part.words for part in parts}
             self.network = Network(shape, encoding.values, words, labels, _description(stored or {})).eval()
 
-    def __call__(self, batch: Batch, tuples: Mapping[str, Tuples]) -> Scores:
+    def __call__(self, batch: Batch, tuples: Mapping[str, Tuples]) -> Scored:
         """See `Scorer`."""
         try:
             with torch.set_grad_enabled(self.network.training):
@@ -69,7 +69,7 @@ class NeuralScorer:
                 raise MemoryError(f"{self.network.device} has too little memory for {batch.words:,} words") from error
             raise
 
-    def _scores(self, batch: Batch, tuples: Mapping[str, Tuples]) -> Scores:
+    def _scores(self, batch: Batch, tuples: Mapping[str, Tuples]) -> Scored:
         network, layout = self.network, Layout.of(batch.sizes)
         inner = np.ones(len(batch.tokens), np.bool_)  # all but boundaries
         begin = layout.first + 2 * np.arange(len(batch.sizes))
@@ -105,7 +105,7 @@ class NeuralScorer:
 
         counts = np.cumsum([len(scores) for scores in found.values()])[:-1]
         potentials = np.split(flat.detach().cpu().numpy(), counts)
-        return Scores(dict(zip(found, potentials, strict=True)), backprop, LabelScores(label_scores, 1.0))
+        return Scored(dict(zip(found, potentials, strict=True)), backprop, LabelScores(label_scores, 1.0))
 
     def state(self) -> dict[str, AnyArray]:
         """The network's parameters and, as bytes, what else describes an encoder of another package."""
@@ -158,7 +158,7 @@ class SumScorer:
         self.hashed, self.neural, self.parts = hashed, neural, hashed.parts
         self.shares = np.array([0.5, 0.5])
 
-    def __call__(self, batch: Batch, tuples: Mapping[str, Tuples]) -> Scores:
+    def __call__(self, batch: Batch, tuples: Mapping[str, Tuples]) -> Scored:
         """See `Scorer`."""
         share, of_labels = self.shares.tolist()
         of_features, of_network = self.hashed(batch, tuples), self.neural(batch, tuples)
@@ -173,7 +173,7 @@ class SumScorer:
             of_network.backprop({**{name: share * adjoints[name] for name in potentials}, **kept})
             return of_features.backprop({name: (1.0 - share) * adjoints[name] for name in potentials})
 
-        return Scores(potentials, backprop, LabelScores(of_network.labels.scores, of_labels))
+        return Scored(potentials, backprop, LabelScores(of_network.labels.scores, of_labels))
 
     def state(self) -> dict[str, AnyArray]:
         """Those of both, and their shares."""

@@ -34,7 +34,7 @@ class LabelScores(NamedTuple):
     share: float
 
 
-class Scores(NamedTuple):
+class Scored(NamedTuple):
     """What a scorer makes of a batch.
 
     Attributes:
@@ -61,7 +61,7 @@ class Scorer(Protocol):
         """As `PARTS` has them."""
         ...
 
-    def __call__(self, batch: Batch, tuples: Mapping[str, Tuples]) -> Scores:
+    def __call__(self, batch: Batch, tuples: Mapping[str, Tuples]) -> Scored:
         """The scores of all arcs and parts, and their backward pass."""
         ...
 
@@ -116,7 +116,7 @@ class HashedScorer:
             templates: templates.compile(groups) for templates in (ARC_TEMPLATES, *(part.templates for part in parts))
         }
 
-    def __call__(self, batch: Batch, tuples: Mapping[str, Tuples]) -> Scores:
+    def __call__(self, batch: Batch, tuples: Mapping[str, Tuples]) -> Scored:
         """See `Scorer`."""
         hashes: dict[HashedTemplates, Hashes] = {}  # several kinds of parts may have the same templates
         for templates, compiled in self._templates.items():
@@ -146,7 +146,7 @@ class HashedScorer:
                 )
             return SparseGradient(indices[:count], values[:count])
 
-        return Scores(scores, backprop)
+        return Scored(scores, backprop)
 
     def state(self) -> dict[str, AnyArray]:
         """Which weights are not zero, and those."""

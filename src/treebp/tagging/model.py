@@ -24,7 +24,7 @@ Objective = Literal["cll", "l2"]
 Decoder = Literal["mbr", "viterbi"]
 
 
-class Potentials(NamedTuple):
+class ChainPotentials(NamedTuple):
     """Scores of all candidates, and of all transitions between those of neighbours; see `ChainLayout`."""
 
     labels: FloatArray
@@ -52,16 +52,16 @@ class Labelled(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Marginals:
+class ChainMarginals:
     """Forward and backward sums over chains, and what follows from them."""
 
     layout: ChainLayout
-    potentials: Potentials
+    potentials: ChainPotentials
     before: FloatArray
     after: FloatArray
 
     @classmethod
-    def of(cls, layout: ChainLayout, potentials: Potentials) -> "Marginals":
+    def of(cls, layout: ChainLayout, potentials: ChainPotentials) -> "ChainMarginals":
         """By forward-backward."""
         before, after = np.empty_like(potentials.labels), np.empty_like(potentials.labels)
         chain_sums(layout, potentials.labels, potentials.transitions, before, after)
@@ -75,7 +75,7 @@ class Marginals:
         weights = np.exp(joint - np.repeat(np.maximum.reduceat(joint, start), counts))
         return np.asarray(weights / np.repeat(np.add.reduceat(weights, start), counts))
 
-    def log_partition(self) -> tuple[float, Potentials]:
+    def log_partition(self) -> tuple[float, ChainPotentials]:
         """The sum over all chains, and its gradient: how often each candidate and transition is expected."""
         counts, start = np.diff(self.layout.start), self.layout.start[:-1]
         of_first = np.zeros(len(counts), np.bool_)
@@ -85,11 +85,11 @@ class Marginals:
         expected = np.where(np.repeat(of_first, counts), self.probabilities, 0.0)
         return float(value), self.backprop(expected)
 
-    def backprop(self, adjoint: FloatArray) -> Potentials:
+    def backprop(self, adjoint: FloatArray) -> ChainPotentials:
         """From adjoints of the logarithms of probabilities, not normalised, to those of the potentials."""
         labels, transitions = self.potentials
         received, own = chain_sums_backward(self.layout, labels, transitions, self.before, self.after, adjoint)
-        return Potentials(received + adjoint, own)
+        return ChainPotentials(received + adjoint, own)
 
 
 class SequenceModel:
@@ -131,17 +131,19 @@ class SequenceModel:
         self._transition_windows = compile_windows(transition_templates, attributes, TRANSITION)
         self._columns = kernels.LabelColumns(labels.parts, labels.chained, *kernels.column_keys(labels.columns, bits))
 
-    def score(self, batch: Sequences) -> tuple[ChainLayout, Potentials, Callable[[Potentials], SparseGradient]]:
+    def score(
+        self, batch: Sequences
+    ) -> tuple[ChainLayout, ChainPotentials, Callable[[ChainPotentials], SparseGradient]]:
         """Scores, and the way from their adjoints to the gradient by weights."""
         layout, candidates, columns = batch.layout, batch.candidates, self._columns
         keys = kernels.window_keys(layout.first, batch.values, self._windows, self.bits)
         of_transitions = kernels.window_keys(layout.first, batch.values, self._transition_windows, self.bits)
-        potentials = Potentials(
+        potentials = ChainPotentials(
             kernels.score_labels(keys, layout, candidates, columns, self.weights),
             kernels.score_transitions(of_transitions, layout, candidates, columns, self.weights),
         )
 
-        def backprop(adjoint: Potentials) -> SparseGradient:
+        def backprop(adjoint: ChainPotentials) -> SparseGradient:
             parts = columns.parts.shape[1]
             most = int(np.minimum(np.diff(layout.start) * parts, len(columns.to)).sum()) * keys.shape[1]
             most += len(adjoint.transitions) * columns.chained * of_transitions.shape[1]
@@ -161,7 +163,7 @@ class SequenceModel:
         With a generator of random numbers, a label of each position by its probability.
         """
         layout, potentials, _ = self.score(batch)
-        probabilities = Marginals.of(layout, potentials).probabilities
+        probabilities = ChainMarginals.of(layout, potentials).probabilities
         if rng is not None:
             entries = first_best(probabilities / rng.exponential(size=len(probabilities)), layout.start)
         elif decoder == "viterbi":
@@ -176,7 +178,7 @@ class SequenceModel:
         "cll" is the negative log-likelihood of whole sequences, "l2" the squared distance of marginals and truth.
         """
         layout, potentials, back_to_weights = self.score(batch)
-        marginals = Marginals.of(layout, potentials)
+        marginals = ChainMarginals.of(layout, potentials)
         right = batch.entries(gold)
         if objective == "cll":
             log_partition, adjoint = marginals.log_partition()

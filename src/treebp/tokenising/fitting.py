@@ -8,7 +8,7 @@ from treebp.tagging.fitting import FittingOptions, fit_sequences
 from treebp.tokenising.characters import Characters
 from treebp.tokenising.gaps import OpenGaps, gold_labels, token_ends
 from treebp.tokenising.multiword import MultiwordTokens
-from treebp.tokenising.tokeniser import Tokeniser, new_model
+from treebp.tokenising.tokeniser import Tokeniser, new_gap_model
 
 _BITS = 21
 _EPOCHS = 3
@@ -36,7 +36,7 @@ def fit_tokeniser(
     characters = Characters.of(text.text)
     open_gaps = OpenGaps.of(characters, token_ends(text))
     gaps = open_gaps.find(characters)
-    model = new_model(_BITS)
+    model = new_gap_model(_BITS)
     fit_sequences(
         model,
         open_gaps.sequences(characters, gaps, longest=_TOGETHER),

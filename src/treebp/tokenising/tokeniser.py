@@ -141,12 +141,12 @@ class Tokeniser:
         for table in tables:
             if table.shape != (CLASSES, CLASSES) or table.dtype != np.bool_:
                 raise ValueError("the tokeniser's tables are not of classes of characters")
-        model = new_model(header["bits"])
+        model = new_gap_model(header["bits"])
         unpack(tensors["weights_used"], tensors["weights"], model.weights)
         return cls(OpenGaps(*tables), model, MultiwordTokens(header["forms"], header["endings"]))
 
 
-def new_model(bits: int) -> SequenceModel:
+def new_gap_model(bits: int) -> SequenceModel:
     """A model of gaps that knows nothing."""
     return SequenceModel(LabelSet.plain(len(LABELS)), ATTRIBUTES, TEMPLATES, bits=bits)
 

@@ -125,7 +125,7 @@ def prepare(
 ) -> Prepared:
     """Encode and prune training and development sentences, and learn labels; see ``treebp.training.fit``."""
     progress = progress or Progress()
-    sentences, held_out = given = split(train, dev, config)
+    sentences, held_out = given = train_and_dev(train, dev, config)
     clusters = WordClusters.load(config.word_clusters) if config.word_clusters else NO_CLUSTERS
     tagging = None
     if config.tags == "predicted":
@@ -179,7 +179,7 @@ def prepare(
     )
 
 
-def split(
+def train_and_dev(
     train: Iterable[Sentence], dev: Iterable[Sentence] | None, config: Config
 ) -> tuple[list[Sentence], list[Sentence]]:
     """The sentences to train on and those to choose by, the last of the former if none are given."""

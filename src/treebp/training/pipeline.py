@@ -10,7 +10,7 @@ from treebp.data.sentence import Sentence
 from treebp.parsing.config import Config
 from treebp.pipeline.pipeline import Pipeline
 from treebp.tokenising.fitting import fit_tokeniser
-from treebp.training.data import split
+from treebp.training.data import train_and_dev
 from treebp.training.fit import fit
 from treebp.training.progress import Progress
 
@@ -30,7 +30,7 @@ def fit_pipeline(
     See `fit`, which goes on from a checkpoint. The tokeniser takes seconds, and is trained again then.
     """
     config, progress = config or Config(tags="predicted", tokeniser=True), progress or Progress()
-    sentences, held_out = split(train, dev, config)
+    sentences, held_out = train_and_dev(train, dev, config)
     tokeniser = None
     if config.tokeniser:
         progress.start("tokeniser", 0)

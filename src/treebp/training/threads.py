@@ -12,7 +12,7 @@ from treebp._types import FloatArray
 from treebp.parsing.arcs import Batch
 from treebp.parsing.model import TreeModel
 from treebp.parsing.parts.part import Part, Tuples
-from treebp.parsing.scorer import ARC, Scores
+from treebp.parsing.scorer import ARC, Scored
 from treebp.training.circuit import label_loss, loss_and_gradient
 from treebp.training.learner import Example, together
 
@@ -26,8 +26,8 @@ class _Given:
     parts: Sequence[Part]
     potentials: dict[str, FloatArray]
 
-    def __call__(self, batch: Batch, tuples: Mapping[str, Tuples]) -> Scores:
-        return Scores(self.potentials, lambda adjoints: adjoints)
+    def __call__(self, batch: Batch, tuples: Mapping[str, Tuples]) -> Scored:
+        return Scored(self.potentials, lambda adjoints: adjoints)
 
 
 def loss_and_gradient_on_threads(

@@ -16,7 +16,7 @@ from treebp.data.embedded.lexicon import (
     TRANSITIVE,
 )
 from treebp.data.embedded.phrases import TENSES, noun_phrase, particle, subject_phrase, verb_form
-from treebp.data.embedded.syntax import Word
+from treebp.data.embedded.syntax import GrammarWord
 
 NOISE = 0.03  # share of ambiguous attachments that go against their preference
 
@@ -41,7 +41,7 @@ class Grammar:
     def __init__(self, dice: Dice) -> None:
         self.dice = dice
 
-    def sentence(self, *, extraposed: bool = False) -> Word:
+    def sentence(self, *, extraposed: bool = False) -> GrammarWord:
         """Draw a sentence; `extraposed` makes one in which a modifier of the subject stands beyond the verb."""
         shapes = {"plain": 0.42, "reported": 0.42, "copular": 0.04, "coordinated": 0.12}
         shape = "extraposed" if extraposed else self.dice.weighted(shapes)
@@ -67,7 +67,7 @@ class Grammar:
         root.take_after("punct", particle(".", "."))
         return root
 
-    def clause(self, tense: str, *, simple: bool = False) -> Word:
+    def clause(self, tense: str, *, simple: bool = False) -> GrammarWord:
         """Draw a subject with its predicate."""
         subject = subject_phrase(self.dice)
         if not simple and subject.tag in ("NN", "NNS") and self.dice.chance(0.2):
@@ -76,7 +76,7 @@ class Grammar:
         verb.take_before("nsubj", subject, outermost=True)
         return verb
 
-    def predicate(self, tense: str, *, plural: bool, simple: bool = False) -> Word:
+    def predicate(self, tense: str, *, plural: bool, simple: bool = False) -> GrammarWord:
         """Draw a verb with its objects and adjuncts; `simple` leaves out infinitives, owners and clauses."""
         shapes = {"transitive": 0.7, "intransitive": 0.12, "ditransitive": 0.1}
         shape = self.dice.weighted(shapes if simple else {**shapes, "subject control": 0.06, "object control": 0.08})
@@ -97,7 +97,7 @@ class Grammar:
             self.adjuncts(verb, nouns)
         return verb
 
-    def control(self, shape: str, tense: str, *, plural: bool) -> Word:
+    def control(self, shape: str, tense: str, *, plural: bool) -> GrammarWord:
         """Draw a verb with an infinitive, and with the person who is to act if that is not the subject."""
         of_object = shape == "object control"
         verb = verb_form(self.dice.pick(OBJECT_CONTROL if of_object else SUBJECT_CONTROL), tense, plural=plural)
@@ -106,7 +106,7 @@ class Grammar:
         verb.take_after("xcomp", self.predicate("infinitive", plural=plural, simple=True))
         return verb
 
-    def object_phrase(self, kind: str, *, simple: bool) -> list[Word]:
+    def object_phrase(self, kind: str, *, simple: bool) -> list[GrammarWord]:
         """Draw an object, perhaps with "of" and an owner, and a modifier of either; returns the one or two nouns."""
         kinds = [kind]
         if not simple and kind in OWNERS and self.dice.chance(0.5):
@@ -123,7 +123,7 @@ class Grammar:
             self.modify(nouns, simple=simple)
         return nouns
 
-    def modify(self, nouns: list[Word], *, simple: bool = False) -> None:
+    def modify(self, nouns: list[GrammarWord], *, simple: bool = False) -> None:
         """Give one of the nouns of a phrase prepositional phrases, a relative clause or a conjunct."""
         noun = self.dice.either(nouns)
         shape = "phrase" if simple else self.dice.weighted({"phrase": 0.46, "relative": 0.3, "conjunct": 0.24})
@@ -143,7 +143,7 @@ class Grammar:
                     kind = OBJECTS_IN_VERB_PHRASE[preposition][0] if against else objects[preposition]
                     noun.take_after("nmod", self.prepositional_phrase(preposition, kind))
 
-    def adjuncts(self, verb: Word, nouns: list[Word]) -> None:
+    def adjuncts(self, verb: GrammarWord, nouns: list[GrammarWord]) -> None:
         """Give a verb that has these nouns as its object prepositional phrases or an adverb, or nothing."""
         # Mostly with a preposition that the noun before it might have taken as well.
         rival = OBJECTS_IN_NOUN_PHRASE[nouns[-1].kind] if nouns and self.dice.chance(0.9) else {}
@@ -157,13 +157,13 @@ class Grammar:
         if self.dice.chance(0.06):
             verb.take_after("advmod", particle(self.dice.pick(MANNER_ADVERBS), "RB"))
 
-    def prepositional_phrase(self, preposition: str, kind: str) -> Word:
+    def prepositional_phrase(self, preposition: str, kind: str) -> GrammarWord:
         """Draw a preposition with its object, a noun of the given kind."""
         word = particle(preposition, "IN")
         word.take_after("pobj", noun_phrase(self.dice, kind))
         return word
 
-    def relative_clause(self, noun: Word) -> Word:
+    def relative_clause(self, noun: GrammarWord) -> GrammarWord:
         """Draw a relative clause for a noun: "who" for persons, "which" for all else, now and then "that"."""
         person = (noun.kind == "person") != self.dice.chance(NOISE)
         pronoun = particle("who", "WP") if person else particle("which", "WDT")
@@ -174,12 +174,12 @@ class Grammar:
         verb.take_before("nsubj", pronoun, outermost=True)
         return verb
 
-    def coordinate(self, first: Word, second: Word) -> None:
+    def coordinate(self, first: GrammarWord, second: GrammarWord) -> None:
         """Join a conjunct to a word by "and"."""
         second.take_before("cc", particle("and", "CC"), outermost=True)
         first.take_after("conj", second)
 
-    def reported_clause(self) -> Word:
+    def reported_clause(self) -> GrammarWord:
         """Draw a reporting verb with what is reported, and a modifier at the end that belongs to one of the two."""
         ending = self.dice.weighted({"adverb": 0.45, "clause": 0.5, "none": 0.05})
         tenses = ["past", self.dice.weighted(TENSES)]
@@ -201,24 +201,24 @@ class Grammar:
             self.adverbial_clause(verb, reason=(verb is report) != against)
         return report
 
-    def adverbial_clause(self, verb: Word, *, reason: bool) -> None:
+    def adverbial_clause(self, verb: GrammarWord, *, reason: bool) -> None:
         """Give a verb a clause of reason or of circumstance."""
         clause = verb.take_after("advcl", self.clause(self.dice.weighted(TENSES), simple=True))
         form = self.dice.pick(REASON_CONJUNCTIONS if reason else CIRCUMSTANCE_CONJUNCTIONS)
         clause.take_before("mark", particle(form, "IN" if reason else "WRB"), outermost=True)
 
-    def copular_clause(self) -> Word:
+    def copular_clause(self) -> GrammarWord:
         """Draw a subject that is said to have a quality."""
         nouns = self.object_phrase(self.dice.either(tuple(OWNERS)), simple=False)
         quality = particle(self.dice.pick(ADJECTIVES), "JJ")
         quality.take_before("nsubj", nouns[0])
         plural = nouns[0].plural or any(word.label == "conj" for word in nouns[0].after)
-        quality.take_before("cop", Word("were" if plural else "was", "be", "VBD"))
+        quality.take_before("cop", GrammarWord("were" if plural else "was", "be", "VBD"))
         if self.dice.chance(0.25):
             self.coordinate(quality, particle(self.dice.pick(ADJECTIVES), "JJ"))
         return quality
 
-    def extraposed_clause(self) -> Word:
+    def extraposed_clause(self) -> GrammarWord:
         """Draw a subject and a verb, then a relative clause or prepositional phrase that belongs to the subject."""
         subject = noun_phrase(self.dice, self.dice.either(tuple(OBJECTS_IN_NOUN_PHRASE)))
         verb = verb_form(self.dice.pick(INTRANSITIVE), "past", plural=subject.plural)

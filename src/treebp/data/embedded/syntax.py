@@ -10,7 +10,7 @@ from treebp.data.sentence import Sentence
 
 
 @dataclass(eq=False)
-class Word:
+class GrammarWord:
     """A word with its modifiers, in surface order, on either side.
 
     `kind` is what a noun denotes (see `lexicon.NOUNS`), `plural` its number; other words have neither.
@@ -22,17 +22,17 @@ class Word:
     kind: str = ""
     plural: bool = False
     label: str = "root"
-    head: Word | None = None
-    before: list[Word] = field(default_factory=list)
-    after: list[Word] = field(default_factory=list)
+    head: GrammarWord | None = None
+    before: list[GrammarWord] = field(default_factory=list)
+    after: list[GrammarWord] = field(default_factory=list)
 
-    def take_before(self, label: str, modifier: Word, *, outermost: bool = False) -> Word:
+    def take_before(self, label: str, modifier: GrammarWord, *, outermost: bool = False) -> GrammarWord:
         """Add a modifier on the left, next to this word or at the left end of its phrase, and return it."""
         modifier.label, modifier.head = label, self
         self.before.insert(0 if outermost else len(self.before), modifier)
         return modifier
 
-    def take_after(self, label: str, modifier: Word, *, beyond: Word | None = None) -> Word:
+    def take_after(self, label: str, modifier: GrammarWord, *, beyond: GrammarWord | None = None) -> GrammarWord:
         """Add a modifier on the right of those already there, and return it.
 
         With `beyond` it is extraposed: it stands at the end of that word's phrase, but modifies this one.
@@ -41,7 +41,7 @@ class Word:
         (beyond or self).after.append(modifier)
         return modifier
 
-    def phrase(self) -> Iterator[Word]:
+    def phrase(self) -> Iterator[GrammarWord]:
         """Yield the words that stand within this word's phrase, left to right."""
         for modifier in self.before:
             yield from modifier.phrase()
@@ -50,12 +50,12 @@ class Word:
             yield from modifier.phrase()
 
 
-def to_sentence(root: Word) -> Sentence:
+def to_sentence(root: GrammarWord) -> Sentence:
     """Read a finished tree off as a sentence with universal coarse tags and Penn Treebank fine tags.
 
     Example:
-        >>> bark = Word("bark", "bark", "VBP")
-        >>> _ = bark.take_before("nsubj", Word("dogs", "dog", "NNS"))
+        >>> bark = GrammarWord("bark", "bark", "VBP")
+        >>> _ = bark.take_before("nsubj", GrammarWord("dogs", "dog", "NNS"))
         >>> sentence = to_sentence(bark)
         >>> sentence.forms, sentence.heads, sentence.coarse_tags
         (['Dogs', 'bark'], [2, 0], ['NOUN', 'VERB'])

@@ -6,7 +6,7 @@ Arcs themselves are in ``arc``: they are always there.
 from treebp.parsing.parts.consecutive_sibling import ConsecutiveSibling
 from treebp.parsing.parts.grand_sibling import GrandSibling
 from treebp.parsing.parts.grandparent import Grandparent
-from treebp.parsing.parts.part import Part, Sequences, Tuples
+from treebp.parsing.parts.part import Part, SiblingSequences, Tuples
 from treebp.parsing.parts.sibling import Sibling
 from treebp.parsing.parts.tri_sibling import TriSibling
 
@@ -15,4 +15,4 @@ PARTS: dict[str, Part] = {
 }
 """All kinds by name. A new kind is one file and one entry here."""
 
-__all__ = ["PARTS", "Part", "Sequences", "Tuples"]
+__all__ = ["PARTS", "Part", "SiblingSequences", "Tuples"]

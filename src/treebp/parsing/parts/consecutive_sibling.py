@@ -11,7 +11,7 @@ from treebp.bp.groups.successions import Successions
 from treebp.kernels.features import CONSECUTIVE_SIBLING
 from treebp.kernels.same_side import list_consecutive_siblings
 from treebp.parsing.arcs import Batch
-from treebp.parsing.parts.part import Part, Sequences, Tuples
+from treebp.parsing.parts.part import Part, SiblingSequences, Tuples
 from treebp.parsing.parts.positions import OF_THREE
 
 
@@ -27,7 +27,7 @@ class ConsecutiveSibling(Part):
         arcs, positions, first, of_sequences, sequence_first = list_consecutive_siblings(
             batch.sizes, batch.heads, batch.modifiers, batch.starts
         )
-        return Tuples(arcs, positions, first, Sequences(of_sequences, sequence_first))
+        return Tuples(arcs, positions, first, SiblingSequences(of_sequences, sequence_first))
 
     def group(self, tuples: Tuples) -> Group:
         """A factor on each side of a head, with a potential for each succession."""

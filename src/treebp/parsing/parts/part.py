@@ -15,7 +15,7 @@ from treebp.parsing.arcs import Batch
 NEAREST = 12
 
 
-class Sequences(NamedTuple):
+class SiblingSequences(NamedTuple):
     """Arcs of each head to each side, nearest first.
 
     Attributes:
@@ -43,7 +43,7 @@ class Tuples(NamedTuple):
     arcs: IntArray
     positions: IntArray
     first: IntArray
-    sequences: Sequences | None = None
+    sequences: SiblingSequences | None = None
 
 
 class Part(ABC):
