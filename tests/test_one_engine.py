@@ -285,6 +285,17 @@ def test_no_function_of_some_length_stands_in_two_places():
     assert [found for found in bodies.values() if len(found) > 1] == []
 
 
+def test_a_class_has_its_name_to_itself():
+    """But for twins: `treebp.torch` and `treebp.cuda` have for tensors what the library has for arrays."""
+    found = defaultdict(list)
+    for module, tree in TREES.items():
+        if not module.startswith(("treebp.torch.", "treebp.cuda.")):
+            for node in ast.walk(tree):
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    found[node.name].append(module)
+    assert {name: modules for name, modules in found.items() if len(modules) > 1} == {}
+
+
 # The import graph.
 
 

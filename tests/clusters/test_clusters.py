@@ -97,10 +97,10 @@ def test_files_are_the_same_as_without_a_cluster_and_are_done_once(corpus: Path)
 def test_a_worker_that_is_killed_costs_nothing(corpus: Path, tmp_path: Path) -> None:
     def make_worker():
         from treebp.cli._parse_on_cluster import ShardParser
-        from treebp.cli._parse_run import Options
+        from treebp.cli._parse_run import ParseOptions
         from treebp.models import find_model
 
-        worker = ShardParser(str(find_model("en")), Options(False, 0, None, False, False, None, 1, "utf-8"))
+        worker = ShardParser(str(find_model("en")), ParseOptions(False, 0, None, False, False, None, 1, "utf-8"))
 
         def work(shard):
             dies = shard.source.endswith("part1.conllu.gz") and not os.path.exists(shard.target + ".tried")

@@ -8,7 +8,7 @@ from io import BytesIO
 from time import perf_counter, process_time
 
 from treebp.benchmarks.measurement import Measurement, growth_exponent, interleaved
-from treebp.benchmarks.workload import Workload, words_of
+from treebp.benchmarks.workload import Workload, count_words
 from treebp.data.conll import read_conll, write_conll
 from treebp.data.sentence import Sentence
 from treebp.kernels._jit import kernel
@@ -31,7 +31,7 @@ def parsing(workload: Workload) -> Iterator[Measurement]:
         write_conll(BytesIO(), (parse.to_sentence() for parse in parser.parse(source, threads=1)))
 
     seconds = interleaved({"all": from_file_to_file}, workload.sizes.repeats)["all"]
-    rates = tuple(words_of(sentences) / value for value in seconds)
+    rates = tuple(count_words(sentences) / value for value in seconds)
     yield Measurement("parsing", "from file to file", "words/s", rates, higher_is_better=True)
 
 
@@ -48,7 +48,7 @@ def threads(workload: Workload) -> Iterator[Measurement]:
         cases[f"calculate {count}"] = partial(_calculate, count)
     seconds = interleaved(cases, workload.sizes.repeats, clock=perf_counter)
     for count in counts:
-        rates = tuple(words_of(sentences) / value for value in seconds[f"parse {count}"])
+        rates = tuple(count_words(sentences) / value for value in seconds[f"parse {count}"])
         yield Measurement("threads", f"threads: {count}", "words/s", rates, higher_is_better=True)
     for name, what, work in (("two against one", "parse", 1), ("the same, of arithmetic alone", "calculate", 2)):
         turns = zip(seconds[f"{what} 1"], seconds[f"{what} 2"], strict=True)

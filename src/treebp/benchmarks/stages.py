@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from io import BytesIO
 
 from treebp.benchmarks.measurement import Measurement, growth_exponent, interleaved
-from treebp.benchmarks.workload import Workload, words_of
+from treebp.benchmarks.workload import Workload, count_words
 from treebp.data.conll import read_conll, write_conll
 from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.model import decode, infer
@@ -54,7 +54,7 @@ def stages(workload: Workload) -> Iterator[Measurement]:
         "write": lambda: write_conll(BytesIO(), (parse.to_sentence() for parse in parses)),
     }
     seconds = interleaved(cases, workload.sizes.repeats, least=workload.sizes.least)
-    words = words_of(sentences)
+    words = count_words(sentences)
     for name, more, less in _STAGES:
         differences = (
             max(0.0, sum(values[: len(more)]) - sum(values[len(more) :]))
@@ -103,7 +103,7 @@ def propagation(workload: Workload) -> Iterator[Measurement]:
 
     counts = range(1, sizes.iterations + 1)
     seconds = interleaved({str(count): run(count) for count in counts}, sizes.repeats, least=sizes.least)
-    words = words_of(workload.sample)
+    words = count_words(workload.sample)
     for name, values in seconds.items():
         per_word = tuple(1e6 * value / words for value in values)
         yield Measurement("propagation", f"iterations: {name}", "µs/word", per_word)

@@ -85,7 +85,7 @@ class Workload:
         return [_joined(chain(self.sentences[k:], cycle(self.sentences)), words) for k in start]
 
 
-def words_of(sentences: Sequence[Sentence]) -> int:
+def count_words(sentences: Sequence[Sentence]) -> int:
     """How many words sentences have together."""
     return sum(map(len, sentences))
 

@@ -47,7 +47,7 @@ def print_report(inventories: list[Inventory], findings: list[Finding]) -> None:
         console.print(f"    {finding.consequence}", soft_wrap=True)
 
 
-def as_json(inventories: list[Inventory], findings: list[Finding]) -> str:
+def inventories_as_json(inventories: list[Inventory], findings: list[Finding]) -> str:
     """Return the counts and the findings as a JSON object; the words of the sentences are left out."""
     files = [
         {"sentences": one.sentences, "words": one.words}

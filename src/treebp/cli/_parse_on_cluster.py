@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from treebp.cli._errors import complain
-from treebp.cli._parse_run import Options, Run, targets_of
+from treebp.cli._parse_run import ParseOptions, ParseRun, targets_of
 from treebp.models import find_model
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ class Report(NamedTuple):
     warnings: list[str]
 
 
-def parse_on_cluster(model: Path, sources: list[str], output: str, options: Options, address: str, force: bool) -> None:
+def parse_on_cluster(
+    model: Path, sources: list[str], output: str, options: ParseOptions, address: str, force: bool
+) -> None:
     """Parse each file to one of its name in a folder; those that are there already are done."""
     from treebp.clusters.cluster import run_on_cluster
 
@@ -95,7 +97,7 @@ def _full_name(system: Any, path: str) -> str:
     return str(system.unstrip_protocol(path)).removeprefix("file://")
 
 
-def _check_record(system: Any, folder: str, model: Path, options: Options, *, force: bool) -> None:
+def _check_record(system: Any, folder: str, model: Path, options: ParseOptions, *, force: bool) -> None:
     """Write how the folder's files are parsed; ValueError if some were parsed otherwise, which cannot be told later."""
     how = {key: value for key, value in asdict(options).items() if key != "threads"}
     digest = sha256(find_model(model).read_bytes()).hexdigest()
@@ -109,7 +111,7 @@ def _check_record(system: Any, folder: str, model: Path, options: Options, *, fo
 class ShardParser:
     """A worker: reads the model once, then parses files."""
 
-    def __init__(self, model: str, options: Options) -> None:
+    def __init__(self, model: str, options: ParseOptions) -> None:
         from treebp.pipeline import load
 
         self._pipeline = load(model)
@@ -128,7 +130,7 @@ class ShardParser:
                 remote, source = source, os.path.join(folder, os.path.basename(source))
                 source_system.get_file(remote, source)
             made = os.path.join(folder, "parsed" + os.path.basename(target))
-            run = Run(self._pipeline, self._options, warn=warnings.append)
+            run = ParseRun(self._pipeline, self._options, warn=warnings.append)
             if source.endswith(".parquet"):
                 sentences = _parse_table(self._pipeline, self._options, source, made, run.advance)
             else:
@@ -141,7 +143,7 @@ class ShardParser:
 
 
 def _parse_table(
-    pipeline: "Pipeline", options: Options, source: str, target: str, advance: Callable[[Any], None]
+    pipeline: "Pipeline", options: ParseOptions, source: str, target: str, advance: Callable[[Any], None]
 ) -> int:
     """Parse the column "text" of a Parquet file, add the trees as a column "conllu", and count the sentences."""
     from itertools import islice

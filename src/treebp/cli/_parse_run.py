@@ -21,7 +21,7 @@ _LOOKED_AT = 500  # words of the input that show whether it has the columns that
 
 
 @dataclass(frozen=True)
-class Options:
+class ParseOptions:
     """How files are parsed, as the command line says it."""
 
     marginals: bool
@@ -34,13 +34,13 @@ class Options:
     encoding: str
 
 
-class Run:
+class ParseRun:
     """Parses one input after the other, and counts words and sentences that were skipped."""
 
     def __init__(
         self,
         pipeline: "Pipeline",
-        options: Options,
+        options: ParseOptions,
         bar: "WordsBar | None" = None,
         size: int = 0,
         warn: Callable[[str], None] = complain,

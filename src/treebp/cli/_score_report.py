@@ -29,7 +29,7 @@ def print_tables(paths: list[str], results: list[Evaluation], *, details: bool) 
                 console.print(_breakdown(f"{Path(path).name}: {name}", groups))
 
 
-def as_json(gold: str, paths: list[str], results: list[Evaluation]) -> str:
+def scores_as_json(gold: str, paths: list[str], results: list[Evaluation]) -> str:
     """Return all scores as a JSON object."""
     systems = [
         {

@@ -20,14 +20,14 @@ def debug_data(
     """
     check_files(inputs=files)
 
-    from treebp.cli._inventory_report import as_json, print_report
+    from treebp.cli._inventory_report import inventories_as_json, print_report
     from treebp.data.findings import find_problems
     from treebp.data.inventory import take_inventory
 
     inventories = [take_inventory(path, encoding=encoding) for path in files]
     findings = find_problems(*inventories)
     if json:
-        typer.echo(as_json(inventories, findings))
+        typer.echo(inventories_as_json(inventories, findings))
     else:
         print_report(inventories, findings)
     if any(finding.level == "error" for finding in findings):

@@ -47,7 +47,7 @@ def evaluate(
     """
     check_files(inputs=[gold, system, against])
 
-    from treebp.cli._score_report import as_json, print_tables
+    from treebp.cli._score_report import print_tables, scores_as_json
     from treebp.data.conll import read_conll
     from treebp.data.evaluation import evaluate as score
     from treebp.data.evaluation import usual_punctuation
@@ -68,7 +68,7 @@ def evaluate(
                 f"warning: {path}: {missing:,} of {sum(map(len, parsed)):,} words have no head, and count as wrong"
             )
     if json:
-        typer.echo(as_json(gold, paths, results))
+        typer.echo(scores_as_json(gold, paths, results))
     else:
         print_tables(paths, results, details=details)
 

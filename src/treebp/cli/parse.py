@@ -13,7 +13,7 @@ import typer
 
 from treebp.cli._errors import complain
 from treebp.cli._files import check_files
-from treebp.cli._parse_run import Options, Run, targets_of
+from treebp.cli._parse_run import ParseOptions, ParseRun, targets_of
 from treebp.models import find_model
 
 
@@ -69,7 +69,7 @@ def parse(
 
     Example: treebp parse en.model test.conllu -o parsed.conllu --marginals
     """
-    options = Options(marginals, kbest, input_kind, ranges, constraints, max_length, threads, encoding)
+    options = ParseOptions(marginals, kbest, input_kind, ranges, constraints, max_length, threads, encoding)
     if ray is not None:
         from treebp.cli._parse_on_cluster import parse_on_cluster
 
@@ -106,7 +106,7 @@ def parse(
     count, began = 0, perf_counter()
     with WordsBar(console, visible=_bar_is_apart(output)) as bar:
         bar.start("parsing")
-        run = Run(pipeline, options, bar, size)
+        run = ParseRun(pipeline, options, bar, size)
         for target, files in targets.items():
             count += write_conll(target, chain.from_iterable(map(run.parsed, files)), encoding=encoding)
     rate = run.words / (perf_counter() - began)

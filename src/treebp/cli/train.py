@@ -127,7 +127,7 @@ def train(
     from treebp.features.word_clusters import WordClusters
     from treebp.kernels.tree_group import send_trees
     from treebp.training import fit_pipeline
-    from treebp.training.data import fingerprint, split
+    from treebp.training.data import fingerprint, train_and_dev
     from treebp.training.lightening import lightened
     from treebp.training.pipeline import raw_scores
 
@@ -144,7 +144,7 @@ def train(
         elif checkpoint.exists():
             _check_settings(resolved, run)
         elif output.exists() and not force:
-            done = _complete(output, fingerprint(run, *split(sentences, development, run)))
+            done = _complete(output, fingerprint(run, *train_and_dev(sentences, development, run)))
             write_text(resolved, done.config.to_toml())
             console.print(f"{output} is complete: nothing to continue")
             return
@@ -175,7 +175,7 @@ def train(
                     f"there is not enough memory: the longest sentence, at {where}, has {len(longest):,} words"
                 ) from None
             bar.start("development text")
-            held_out = split(sentences, development, run)[1]
+            held_out = train_and_dev(sentences, development, run)[1]
             light = lightened(trained, held_out, run.size, threads=threads)
             trained = light.pipeline
             raw = raw_scores(trained, held_out, threads=threads) if trained.tokeniser else {}

@@ -15,7 +15,7 @@ _ATTEMPTS = 3
 LOCAL = "local"
 
 
-class Outcome(NamedTuple, Generic[Job, R]):
+class JobOutcome(NamedTuple, Generic[Job, R]):
     """What became of a job: its result, or why there is none; and the number of the worker that did it."""
 
     worker: int
@@ -31,7 +31,7 @@ def run_on_cluster(
     *,
     workers: int | None = None,
     choose: Callable[[Sequence[Job], Job | None, Sequence[Job]], Job] = lambda waiting, last, running: waiting[0],
-) -> Iterator[Outcome[Job, R]]:
+) -> Iterator[JobOutcome[Job, R]]:
     """Run jobs on a cluster, and yield their outcomes as they come.
 
     Args:
@@ -68,12 +68,12 @@ def run_on_cluster(
                 yield _outcome(ray, reference, worker, job)
 
 
-def _outcome(ray: Any, reference: Any, worker: int, job: Job) -> "Outcome[Job, Any]":
+def _outcome(ray: Any, reference: Any, worker: int, job: Job) -> "JobOutcome[Job, Any]":
     try:
         result, failure = ray.get(reference)
     except ray.exceptions.RayError:
         result, failure = None, f"its worker died, {_ATTEMPTS} times"
-    return Outcome(worker, job, result, failure)
+    return JobOutcome(worker, job, result, failure)
 
 
 class _Worker:
