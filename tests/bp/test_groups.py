@@ -347,3 +347,12 @@ def test_unfit_sequences_are_told():
     for first in ([], [1, 3], [0, 2], [0, 3, 3]):
         with pytest.raises(ValueError, match="Successions: 3 variables"):
             Successions([0, 1, 2], first)
+
+
+@pytest.mark.parametrize("lengths", [[], [2], [0, 3], [3, 0], [1, 0, 2], [4, -1]])
+def test_unfit_lengths_are_told(lengths):
+    """A factor of no variables would have nothing to read its log-partition off."""
+    with pytest.raises(ValueError, match="Counts: 3 variables"):
+        Counts([0, 1, 2], lengths, weights=[0.0])
+    with pytest.raises(ValueError, match="Chains: 3 variables"):
+        Chains([0, 1, 2], lengths, states=2)

@@ -6,8 +6,7 @@ from numpy.typing import ArrayLike
 from treebp._checks import integer_array, read_only
 from treebp._types import FloatArray, IntArray
 from treebp.bp.groups.protocol import Group, Sender
-from treebp.bp.groups.ragged import RaggedSender
-from treebp.bp.groups.rows import RowBackprop
+from treebp.bp.groups.rows import RowBackprop, RowSender
 from treebp.kernels.chain import ChainLayout, chain_sums, chain_sums_backward
 
 
@@ -62,7 +61,7 @@ class Chains:
 
             return before + after, backprop
 
-        return RaggedSender(self.edge_states, answer, self.layout.first[:-1], self.potentials)
+        return RowSender(self.edge_states, answer, self.layout.first[:-1], self.potentials)
 
     def subset(self, factor: int) -> tuple[Group, IntArray, IntArray]:
         """One chain as a group."""

@@ -17,7 +17,7 @@ class Counts:
 
     Args:
         variables: (edges,) the variables of all sets, end to end.
-        lengths: (sets,) the number of variables of each.
+        lengths: (sets,) the number of variables of each, at least one.
         weights: the log-weights of 0, 1, ... ON variables, as many as are allowed; the same for all sets.
 
     Example:
@@ -36,7 +36,7 @@ class Counts:
     def __init__(self, variables: ArrayLike, lengths: ArrayLike, *, weights: Sequence[float] | FloatArray) -> None:
         self.variables = integer_array(variables, "Counts: variables")
         self.lengths: IntArray = read_only(integer_array(lengths, "Counts: lengths"))
-        if self.lengths.sum() != len(self.variables) or self.lengths.min(initial=0) < 0:
+        if self.lengths.sum() != len(self.variables) or self.lengths.min(initial=1) < 1:
             raise ValueError(f"Counts: {len(self.variables)} variables for the lengths {self.lengths.tolist()}")
         self._weights = float_array(weights, "Counts: weights")
         self._first = np.concatenate(([0], np.cumsum(self.lengths)))
@@ -50,14 +50,17 @@ class Counts:
         """The constraints, which have no log-potentials of their own."""
 
         def answer(rows: FloatArray) -> tuple[FloatArray, RowBackprop]:
-            outgoing, before, after = count_messages(self._first, rows, self._weights)
+            received = rows.reshape(-1, 2)
+            outgoing, before, after = count_messages(self._first, received, self._weights)
 
             def backprop(adjoint: FloatArray) -> tuple[FloatArray, FloatArray]:
-                return count_messages_backward(self._first, rows, outgoing, before, after, adjoint), np.zeros(0)
+                pairs = adjoint.reshape(-1, 2)
+                out = count_messages_backward(self._first, received, outgoing, before, after, pairs)
+                return out.ravel(), np.zeros(0)
 
-            return outgoing, backprop
+            return outgoing.ravel(), backprop
 
-        return RowSender(2, answer, self._first[:-1], 0)
+        return RowSender(np.full(len(self.variables), 2), answer, self._first[:-1], 0)
 
     def subset(self, factor: int) -> tuple[Group, IntArray, IntArray]:
         """One set as a group."""
