@@ -82,8 +82,9 @@ def old_kernel(copies: int) -> tuple[Work, Work]:
 
 
 def listed(copies: int) -> tuple[Any, ...]:
-    """What the parser has before inference: the batch, its trees, kinds of parts, tuples and potentials."""
+    """What the parser has before inference."""
     from treebp.parsing.arcs import Arcs, Batch
+    from treebp.parsing.model import Problem
     from treebp.parsing.parts import PARTS
 
     batch = Batch.of([np.zeros((WORDS + 3, 1), np.int64)] * copies, [Arcs.of(candidates())] * copies)
@@ -91,7 +92,7 @@ def listed(copies: int) -> tuple[Any, ...]:
     tuples = {part.name: part.list(batch, True) for part in parts}
     potentials = {"arc": arc_scores(batch.heads, batch.modifiers)}
     potentials |= {part.name: pair_scores(tuples[part.name].positions, kind) for kind, part in enumerate(parts)}
-    return batch, batch.trees(projective=True, single_root=False), parts, tuples, potentials
+    return Problem(batch, batch.trees(projective=True, single_root=False), parts, tuples, potentials)
 
 
 def groups(copies: int) -> tuple[Work, Work]:
@@ -114,7 +115,7 @@ def inference(copies: int) -> tuple[Work, Work]:
     """The parser's inference: it builds a graph for each run."""
     from treebp.parsing.model import Inference, infer
 
-    given = Inference(iterations=ITERATIONS), *listed(copies)
+    given = Inference(iterations=ITERATIONS), listed(copies)
 
     def gradient() -> Any:
         inferred = infer(*given, gradient=True)

@@ -17,10 +17,10 @@ from treebp.bp.propagation import propagate
 from treebp.bp.variables import Variable
 from treebp.features.templates import ATTRIBUTES
 from treebp.parsing.arcs import Arcs, Batch
-from treebp.parsing.model import Circuit, Inference, Inferred, infer
+from treebp.parsing.model import Circuit, Inference, Inferred, Problem, infer
 from treebp.parsing.parts import PARTS, Part, Tuples
 from treebp.parsing.scorer import ARC
-from treebp.training.circuit import OBJECTIVES, Gold
+from treebp.training.circuit import OBJECTIVES
 
 PAIRS = ("sibling", "grandparent")
 
@@ -55,20 +55,21 @@ class SmallSentence:
     def with_flat(self, scores: FloatArray) -> "SmallSentence":
         return replace(self, potentials=split_like(self.potentials, scores))
 
-    def infer(self, iterations: int = 4, *, gradient: bool = False, **settings: Any) -> Inferred:
+    @property
+    def problem(self) -> Problem:
         trees = self.batch.trees(projective=self.projective, single_root=self.single_root)
-        inference = Inference(iterations=iterations, **settings)
-        return infer(inference, self.batch, trees, self.parts, self.tuples, self.potentials, gradient=gradient)
+        return Problem(self.batch, trees, self.parts, self.tuples, self.potentials)
+
+    def infer(self, iterations: int = 4, *, gradient: bool = False, **settings: Any) -> Inferred:
+        return infer(Inference(iterations=iterations, **settings), self.problem, gradient=gradient)
 
     def learn(
         self, objective: str, iterations: int = 4, temperature: float = 1.0, **settings: Any
     ) -> tuple[float, FloatArray]:
         """The objective, and its gradient by all scores."""
-        trees = self.batch.trees(projective=self.projective, single_root=self.single_root)
         inferred = self.infer(iterations, gradient=objective != "cll", **settings)
-        circuit = Circuit(trees, self.tuples, self.potentials, inferred, _no_weights)
-        gold = {ARC: self.gold, **{part.name: part.on(self.tuples[part.name], self.gold) for part in self.parts}}
-        value, adjoints = OBJECTIVES[objective](circuit, Gold(self.gold, lambda: gold), temperature)
+        circuit = Circuit(self.problem, inferred, _no_weights)
+        value, adjoints = OBJECTIVES[objective](circuit, self.gold, temperature)
         return value, np.concatenate([adjoints[name] for name in self.potentials])
 
 

@@ -38,14 +38,14 @@ def random_batch(*seeds):
 
 def enumerated(model, batch):
     """All trees of a batch of one sentence, and the score of each: that of its arcs and of its parts."""
-    circuit = model(batch)
+    problem = model(batch).problem
     (arcs,) = batch.arcs
     trees = all_trees(WORDS, model.projective, model.single_root)
     trees = trees[[bool(arcs.mask()[heads, np.arange(1, WORDS + 1)].all()) for heads in trees]]
     totals = []
     for heads in trees:
-        on = model.parts_on(circuit.tuples, arcs.marked(heads))
-        totals.append(sum(circuit.potentials[name][chosen].sum() for name, chosen in on.items()))
+        on = problem.parts_on(arcs.marked(heads))
+        totals.append(sum(problem.potentials[name][chosen].sum() for name, chosen in on.items()))
     return trees, np.array(totals)
 
 
@@ -54,7 +54,7 @@ def test_map_decoding_finds_the_best_tree(kinds, exact):
     for seed in range(5):
         model, batch = new_model(kinds, seed=seed, exact=exact), random_batch(seed)
         trees, totals = enumerated(model, batch)
-        (heads,) = decode("map", model, batch, model(batch))
+        (heads,) = decode("map", model.inference, model(batch))
         assert heads.tolist() == trees[totals.argmax()].tolist()
 
 
@@ -64,7 +64,7 @@ def test_map_decoding_with_approximate_inference_rescores_trees(kinds):
     for seed in range(10):
         model, batch = new_model(kinds, seed=seed), random_batch(seed)
         trees, totals = enumerated(model, batch)
-        (heads,) = decode("map", model, batch, model(batch))
+        (heads,) = decode("map", model.inference, model(batch))
         found += heads.tolist() == trees[totals.argmax()].tolist()
     assert found >= 9
 
@@ -79,7 +79,7 @@ def test_mbr_and_log_odds_decoding_by_enumeration(projective):
         with np.errstate(divide="ignore"):
             odds = np.log(matrix) - np.log1p(-np.minimum(matrix, 1.0 - 1e-16))
         for decoder, scores in (("mbr", matrix), ("log-odds", odds)):
-            (heads,) = decode(decoder, model, batch, circuit)
+            (heads,) = decode(decoder, model.inference, circuit)
             best = tree_scores(scores, trees).max()
             assert tree_scores(scores, heads[None])[0] == pytest.approx(best)
 
@@ -88,10 +88,10 @@ def test_mbr_and_log_odds_decoding_by_enumeration(projective):
 @pytest.mark.parametrize(("kinds", "exact"), [((), False), (PAIRS, False), (("grandparent",), True)])
 def test_sentences_are_decoded_together_as_they_are_alone(decoder, kinds, exact):
     model, batch = new_model(kinds, exact=exact), random_batch(1, 2, 3)
-    trees = decode(decoder, model, batch, model(batch))
+    trees = decode(decoder, model.inference, model(batch))
     for heads, (tokens, arcs) in zip(trees, batch, strict=True):
         alone = Batch.of([tokens], [arcs])
-        assert decode(decoder, model, alone, model(alone))[0].tolist() == heads.tolist()
+        assert decode(decoder, model.inference, model(alone))[0].tolist() == heads.tolist()
 
 
 @pytest.mark.parametrize("projective", [True, False])

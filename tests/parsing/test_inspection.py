@@ -23,13 +23,13 @@ def test_the_history_is_that_of_the_same_factor_graph_in_the_library(parser, tes
     graph = FactorGraph()
     arcs = {arc: graph.variable() for arc in zip(pruned.heads.tolist(), pruned.modifiers.tolist(), strict=True)}
     graph.constrain(ProjectiveTree(arcs, single_root=True))
-    for variable, score in zip(arcs.values(), circuit.potentials["arc"], strict=True):
+    for variable, score in zip(arcs.values(), circuit.problem.potentials["arc"], strict=True):
         graph.factor([variable], [0.0, score])
-    for kind, tuples in circuit.tuples.items():
-        for (a, b, c), score in zip(tuples.positions.tolist(), circuit.potentials[kind], strict=True):
+    for kind, tuples in circuit.problem.tuples.items():
+        for (a, b, c), score in zip(tuples.positions.tolist(), circuit.problem.potentials[kind], strict=True):
             other = arcs[a, c] if kind == "sibling" else arcs[b, c]
             graph.factor([arcs[a, b], other], [[0.0, 0.0], [0.0, score]])
-    assert list(circuit.tuples) == ["grandparent", "sibling"]
+    assert list(circuit.problem.tuples) == ["grandparent", "sibling"]
     assert len(inspection.history) == parser.config.iterations
     for iterations, row in enumerate(inspection.history, start=1):
         beliefs = propagate(graph, iterations=iterations)

@@ -16,7 +16,7 @@ from treebp.parsing.arcs import Arcs, Batch
 from treebp.parsing.model import Inference, TreeModel
 from treebp.parsing.parts import PARTS
 from treebp.parsing.scorer import ARC, HashedScorer
-from treebp.training.circuit import OBJECTIVES, Examples, Gold, loss_and_gradient
+from treebp.training.circuit import OBJECTIVES, Examples, loss_and_gradient
 from treebp.trees.dependency_trees import DependencyTrees
 
 FORMS = [(projective, single_root) for projective in (True, False) for single_root in (True, False)]
@@ -214,8 +214,7 @@ def test_the_gradient_by_weights_is_that_by_scores_through_a_linear_scorer(kinds
     model, examples = new_model(kinds), random_examples(1, 2, 3)
     value, gradient = loss_and_gradient(model, examples, objective, 0.5)
     circuit = model(examples.batch, gradient=True)
-    gold = model.parts_on(circuit.tuples, examples.gold)
-    expected_value, adjoints = OBJECTIVES[objective](circuit, Gold(examples.gold, lambda: gold), 0.5)
+    expected_value, adjoints = OBJECTIVES[objective](circuit, examples.gold, 0.5)
     assert value == expected_value
     assert list(adjoints) == [ARC, *kinds]
     rng = np.random.default_rng(0)
@@ -223,7 +222,7 @@ def test_the_gradient_by_weights_is_that_by_scores_through_a_linear_scorer(kinds
         direction = rng.normal(size=len(model.scorer.weights)).astype(np.float32)
         along = replace(model, scorer=HashedScorer(GROUPS, model.scorer.parts, BITS))
         along.scorer.weights[:] = direction
-        scores, *_ = along.scorer(examples.batch, circuit.tuples)
+        scores, *_ = along.scorer(examples.batch, circuit.problem.tuples)
         expected = sum(np.where(np.abs(own) < NEGLIGIBLE, 0.0, own) @ scores[name] for name, own in adjoints.items())
         terms = gradient.values * direction[gradient.indices].astype(np.float64)
         assert terms.sum() == pytest.approx(expected, abs=1e-6 * np.abs(terms).sum())

@@ -35,7 +35,7 @@ def stages(workload: Workload) -> Iterator[Measurement]:
     chunks = [slice(k, k + _BATCH) for k in range(0, len(tokens), _BATCH)]
     batches = [Batch.of(tokens[chunk], kept[chunk]) for chunk in chunks]
     possible = [Batch.of(tokens[chunk], [Arcs.of(pruner.allowed(one)) for one in tokens[chunk]]) for chunk in chunks]
-    circuits = [(batch, model(batch)) for batch in batches]
+    circuits = [model(batch) for batch in batches]
 
     def score(batch: Batch) -> object:
         tuples = {part.name: part.list(batch, model.projective) for part in model.scorer.parts}
@@ -48,7 +48,7 @@ def stages(workload: Workload) -> Iterator[Measurement]:
         "prune": lambda: [pruner.keep(tokens[chunk]) for chunk in chunks],
         "score arcs": lambda: [arcs_only(batch, {}) for batch in batches],
         "score": lambda: [score(batch) for batch in batches],
-        "decode": lambda: [decode(config.decoder, model, *one) for one in circuits],
+        "decode": lambda: [decode(config.decoder, model.inference, one) for one in circuits],
         "infer": lambda: [model(batch) for batch in batches],
         "labels": lambda: [*map(parser.labels.predict, tokens, trees)],
         "write": lambda: write_conll(BytesIO(), (parse.to_sentence() for parse in parses)),
@@ -92,14 +92,11 @@ def propagation(workload: Workload) -> Iterator[Measurement]:
         Batch.of(tokens[k : k + _BATCH], [parse.arcs for parse in parses[k : k + _BATCH]])
         for k in range(0, len(tokens), _BATCH)
     ]
-    circuits = [(batch, parser.model(batch)) for batch in batches]
+    problems = [parser.model(batch).problem for batch in batches]
 
     def run(iterations: int) -> Callable[[], object]:
-        inference, parts = parser.model.inference._replace(iterations=iterations), parser.model.scorer.parts
-        return lambda: [
-            infer(inference, batch, one.trees, parts, one.tuples, one.potentials, gradient=False)
-            for batch, one in circuits
-        ]
+        inference = parser.model.inference._replace(iterations=iterations)
+        return lambda: [infer(inference, problem, gradient=False) for problem in problems]
 
     counts = range(1, sizes.iterations + 1)
     seconds = interleaved({str(count): run(count) for count in counts}, sizes.repeats, least=sizes.least)

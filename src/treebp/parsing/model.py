@@ -17,9 +17,7 @@ from treebp.parsing.arcs import Batch, split
 from treebp.parsing.decoding import rescored
 from treebp.parsing.exact import GRANDPARENT, ExactSentence, exact_marginals, grandparent_trees
 from treebp.parsing.parts.part import Part, Tuples
-from treebp.parsing.scorer import ARC, LabelScores, Scorer, ScorerBackprop
-
-Potentials = Mapping[str, FloatArray]
+from treebp.parsing.scorer import ARC, LabelScores, Scored, Scorer, ScorerBackprop
 
 
 class Inference(NamedTuple):
@@ -49,6 +47,48 @@ class Inference(NamedTuple):
         return not (self.exact or by_default)
 
 
+class Problem(NamedTuple):
+    """What beliefs follow from: the factor graph of a batch, and its log-potentials.
+
+    Attributes:
+        batch: the sentences, and their candidate arcs.
+        trees: the tree factor of each sentence.
+        parts: the kinds of parts that there are beside arcs.
+        tuples: the parts of each kind.
+        potentials: the scores of arcs, as "arc", and of the parts of each kind.
+
+    """
+
+    batch: Batch
+    trees: Trees
+    parts: Sequence[Part]
+    tuples: Mapping[str, Tuples]
+    potentials: Mapping[str, FloatArray]
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether anything but arcs is scored."""
+        return any(len(self.potentials[part.name]) for part in self.parts)
+
+    def parts_on(self, arcs: BoolArray) -> dict[str, BoolArray]:
+        """Which arcs and parts are ON, given which arcs are."""
+        return {ARC: arcs, **{part.name: part.on(self.tuples[part.name], arcs) for part in self.parts}}
+
+    @property
+    def alone(self) -> list["Problem"]:
+        """Each sentence by itself."""
+        first = {ARC: self.batch.first, **{name: own.first for name, own in self.tuples.items()}}
+        projective, single_root = self.trees.projective, self.trees.single_root
+        found = []
+        for number, (tokens, arcs) in enumerate(self.batch):
+            batch = Batch.of([tokens], [arcs])
+            tuples = {part.name: part.list(batch, projective) for part in self.parts}
+            potentials = {name: self.potentials[name][slice(*own[number : number + 2])] for name, own in first.items()}
+            trees = batch.trees(projective=projective, single_root=single_root)
+            found.append(Problem(batch, trees, self.parts, tuples, potentials))
+        return found
+
+
 class Inferred(NamedTuple):
     """Beliefs about a batch, and the way back.
 
@@ -73,18 +113,14 @@ class Circuit:
     """What a model makes of a batch, each step of it with its own way back.
 
     Attributes:
-        trees: the tree factor of each sentence.
-        tuples: the parts of each kind.
-        potentials: the scores of arcs, as "arc", and of the parts of each kind.
+        problem: the batch's factor graph, and its scores.
         inferred: the beliefs.
         back_to_weights: maps adjoints of the potentials to the gradient by the scorer's weights.
         labels: what the scorer says of labels, if anything.
 
     """
 
-    trees: Trees
-    tuples: Mapping[str, Tuples]
-    potentials: Mapping[str, FloatArray]
+    problem: Problem
     inferred: Inferred
     back_to_weights: ScorerBackprop
     labels: LabelScores | None = None
@@ -110,73 +146,41 @@ class TreeModel:
     single_root: bool
     inference: Inference
 
-    def __call__(self, batch: Batch, *, gradient: bool = False) -> Circuit:
-        """From words to beliefs; without `gradient`, `inferred.backprop` must not be called."""
-        trees, tuples = batch.trees(projective=self.projective, single_root=self.single_root), self.tuples(batch)
-        potentials, back_to_weights, labels = self.scorer(batch, tuples)
-        inferred = infer(self.inference, batch, trees, self.scorer.parts, tuples, potentials, gradient=gradient)
-        return Circuit(trees, tuples, potentials, inferred, back_to_weights, labels)
+    def __call__(self, batch: Batch, *, gradient: bool = False, scored: Scored | None = None) -> Circuit:
+        """From words, or scores that are known already, to beliefs.
+
+        Without `gradient`, `inferred.backprop` must not be called.
+        """
+        parts, tuples = self.scorer.parts, self.tuples(batch)
+        potentials, back_to_weights, labels = self.scorer(batch, tuples) if scored is None else scored
+        trees = batch.trees(projective=self.projective, single_root=self.single_root)
+        problem = Problem(batch, trees, parts, tuples, potentials)
+        return Circuit(problem, infer(self.inference, problem, gradient=gradient), back_to_weights, labels)
 
     def tuples(self, batch: Batch) -> dict[str, Tuples]:
         """The parts of each kind."""
         return {part.name: part.list(batch, self.projective) for part in self.scorer.parts}
 
-    def parts_on(self, tuples: Mapping[str, Tuples], on: BoolArray) -> dict[str, BoolArray]:
-        """Which arcs and parts are ON, given which arcs are."""
-        return {ARC: on, **{part.name: part.on(tuples[part.name], on) for part in self.scorer.parts}}
 
-
-def infer(
-    inference: Inference,
-    batch: Batch,
-    trees: Trees,
-    parts: Sequence[Part],
-    tuples: Mapping[str, Tuples],
-    potentials: Potentials,
-    *,
-    gradient: bool,
-) -> Inferred:
+def infer(inference: Inference, problem: Problem, *, gradient: bool) -> Inferred:
     """Beliefs that follow from potentials; NaN for sentences whose arcs make no tree."""
-    if inference.one_by_one and len(batch.sizes) > 1:
-        return _one_by_one(inference, batch, trees, parts, tuples, potentials, gradient=gradient)
-    if not any(len(potentials[part.name]) for part in parts):
-        return _first_order(trees, parts, potentials, gradient=gradient)
+    if inference.one_by_one and len(problem.batch.sizes) > 1:
+        return _joined(problem, [infer(inference, one, gradient=gradient) for one in problem.alone])
+    if not problem.has_parts:
+        return _first_order(problem, gradient=gradient)
     if inference.exact:
-        return _exact(grandparent_trees(batch, tuples[GRANDPARENT], potentials, single_root=trees.single_root))
-    return _propagated(inference, trees, parts, tuples, potentials, gradient=gradient)
+        return _exact(problem)
+    return _propagated(inference, problem, gradient=gradient)
 
 
-def _one_by_one(
-    inference: Inference,
-    batch: Batch,
-    trees: Trees,
-    parts: Sequence[Part],
-    tuples: Mapping[str, Tuples],
-    potentials: Potentials,
-    *,
-    gradient: bool,
-) -> Inferred:
-    """Each sentence with a graph of its own."""
-    first = {ARC: batch.first, **{name: own.first for name, own in tuples.items()}}
+def _joined(problem: Problem, found: Sequence[Inferred]) -> Inferred:
+    """What was inferred of each sentence, as of one batch."""
 
-    def pieces(flat: Potentials) -> list[dict[str, FloatArray]]:
-        return [
-            {name: flat[name][own[number] : own[number + 1]] for name, own in first.items()}
-            for number in range(len(batch.sizes))
-        ]
-
-    def joined(of_sentences: Sequence[Potentials]) -> dict[str, FloatArray]:
-        return {name: np.concatenate([one[name] for one in of_sentences]) for name in first}
-
-    found = []
-    for (tokens, arcs), own in zip(batch, pieces(potentials), strict=True):
-        alone = Batch.of([tokens], [arcs])
-        tree = alone.trees(projective=trees.projective, single_root=trees.single_root)
-        listed = {part.name: part.list(alone, trees.projective) for part in parts}
-        found.append(infer(inference, alone, tree, parts, listed, own, gradient=gradient))
+    def joined(of_sentences: Sequence[Mapping[str, FloatArray]]) -> dict[str, FloatArray]:
+        return {name: np.concatenate([one[name] for one in of_sentences]) for name in problem.potentials}
 
     def backprop(adjoint: FloatArray) -> dict[str, FloatArray]:
-        return joined([one.backprop(own) for one, own in zip(found, batch.split(adjoint), strict=True)])
+        return joined([one.backprop(own) for one, own in zip(found, problem.batch.split(adjoint), strict=True)])
 
     return Inferred(
         np.concatenate([one.beliefs for one in found]),
@@ -187,10 +191,10 @@ def _one_by_one(
     )
 
 
-def _first_order(trees: Trees, parts: Sequence[Part], potentials: Potentials, *, gradient: bool) -> Inferred:
+def _first_order(problem: Problem, *, gradient: bool) -> Inferred:
     """Arcs alone: sums over all trees."""
-    beliefs, log_partitions, backprop = trees.marginals(potentials[ARC], gradient=gradient)
-    nothing = {part.name: np.zeros(0) for part in parts}
+    beliefs, log_partitions, backprop = problem.trees.marginals(problem.potentials[ARC], gradient=gradient)
+    nothing = {part.name: np.zeros(0) for part in problem.parts}
     return Inferred(
         beliefs,
         np.zeros_like(beliefs),
@@ -200,22 +204,14 @@ def _first_order(trees: Trees, parts: Sequence[Part], potentials: Potentials, *,
     )
 
 
-def _propagated(
-    inference: Inference,
-    trees: Trees,
-    parts: Sequence[Part],
-    tuples: Mapping[str, Tuples],
-    potentials: Potentials,
-    *,
-    gradient: bool,
-) -> Inferred:
+def _propagated(inference: Inference, problem: Problem, *, gradient: bool) -> Inferred:
     """Belief propagation on the factor graph of all sentences: arcs, parts and trees."""
-    names = [ARC, *(part.name for part in parts)]
+    potentials, names = problem.potentials, [ARC, *(part.name for part in problem.parts)]
     arcs = len(potentials[ARC])
     of_arcs = AllOn(np.arange(arcs, dtype=np.int32)[:, None])
-    of_parts = [part.group(tuples[part.name]) for part in parts]
+    of_parts = [part.group(problem.tuples[part.name]) for part in problem.parts]
     beliefs = propagate(
-        Graph(arcs, [of_arcs, *of_parts, trees], trusted=True),
+        Graph(arcs, [of_arcs, *of_parts, problem.trees], trusted=True),
         iterations=inference.iterations,
         schedule=inference.schedule,
         damping=inference.damping,
@@ -237,8 +233,9 @@ def _propagated(
     )
 
 
-def _exact(sentences: Sequence[ExactSentence]) -> Inferred:
+def _exact(problem: Problem) -> Inferred:
     """Grandparents in projective trees: sums over all trees."""
+    sentences = _grandparent_trees(problem)
     found, backprop = exact_marginals(sentences)
     return Inferred(
         found[ARC],
@@ -249,27 +246,32 @@ def _exact(sentences: Sequence[ExactSentence]) -> Inferred:
     )
 
 
-def decode(decoder: str, model: TreeModel, batch: Batch, circuit: Circuit) -> list[IntArray]:
+def _grandparent_trees(problem: Problem) -> list[ExactSentence]:
+    batch, trees, _, tuples, potentials = problem
+    return grandparent_trees(batch, tuples[GRANDPARENT], potentials, single_root=trees.single_root)
+
+
+def decode(decoder: str, inference: Inference, circuit: Circuit) -> list[IntArray]:
     """The heads (n,) of the tree that a decoder picks for each sentence.
 
     "mbr" takes the tree with the highest expected number of right heads (eq. 3), "log-odds" the one with the highest
     sum of log-odds (the paper's footnote 3). "map" takes the tree with the highest score; with factors on several arcs
     and approximate inference, the highest among the trees that come first by log-odds.
     """
-    trees, tuples, potentials, beliefs = circuit.trees, circuit.tuples, circuit.potentials, circuit.inferred.beliefs
+    problem, beliefs = circuit.problem, circuit.inferred.beliefs
+    batch, trees, potentials = problem.batch, problem.trees, problem.potentials
     if decoder == "mbr":
         flat = trees.best(beliefs)
     elif decoder == "log-odds":
         flat = trees.best(log_odds(beliefs))
-    elif not any(len(potentials[name]) for name in tuples):
+    elif not problem.has_parts:
         flat = trees.best(potentials[ARC])
-    elif model.inference.exact:
-        sentences = grandparent_trees(batch, tuples[GRANDPARENT], potentials, single_root=model.single_root)
-        flat = np.concatenate([sentence.trees.argmax() for sentence in sentences])
+    elif inference.exact:
+        flat = np.concatenate([sentence.trees.argmax() for sentence in _grandparent_trees(problem)])
     else:
 
         def score(on: BoolArray) -> float:
-            return sum(float(potentials[name][which].sum()) for name, which in model.parts_on(tuples, on).items())
+            return sum(float(potentials[name][which].sum()) for name, which in problem.parts_on(on).items())
 
-        flat = rescored(batch, beliefs, score, projective=model.projective, single_root=model.single_root)
+        flat = rescored(batch, beliefs, score, projective=trees.projective, single_root=trees.single_root)
     return split(flat, batch.sizes - 1)

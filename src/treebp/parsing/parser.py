@@ -123,7 +123,7 @@ class Parser:
         batch = Batch.of(tokens, candidates, [sentence.forms for sentence, _, _ in items])
         circuit = self.model(batch)
         beliefs = batch.split(circuit.inferred.beliefs)
-        trees = decode(self.config.decoder, self.model, batch, circuit)
+        trees = decode(self.config.decoder, self.model.inference, circuit)
         labelled = label_trees(self.labels, tokens, trees, circuit.labels)
         found = zip(tagged, candidates, beliefs, trees, labelled, *self._factors(batch, circuit), strict=True)
         return [
@@ -158,7 +158,7 @@ class Parser:
     @staticmethod
     def _factors(batch: Batch, circuit: Circuit) -> tuple[list[dict[str, int]], list[float]]:
         """How many parts of each kind each sentence has, and how far its beliefs moved at last: 0 without any."""
-        counts = {name: np.diff(tuples.first) for name, tuples in circuit.tuples.items()}
+        counts = {name: np.diff(tuples.first) for name, tuples in circuit.problem.tuples.items()}
         residuals = batch.largest(circuit.inferred.changes)
         if not counts:
             return [{} for _ in batch.sizes], residuals.tolist()

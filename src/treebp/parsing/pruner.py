@@ -77,7 +77,7 @@ class Pruner:
         beliefs = circuit.inferred.beliefs
         if np.isnan(beliefs).any():
             raise ValueError("the arcs that are allowed make no tree")
-        best = circuit.trees.best(beliefs)
+        best = circuit.problem.trees.best(beliefs)
         kept = prune(batch.sizes, batch.heads, batch.starts, beliefs, best, self.ratio, self.most)
         return Batch(batch.sizes, batch.tokens, *kept).arcs
 

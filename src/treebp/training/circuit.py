@@ -1,7 +1,7 @@
 """The paper's circuit, read from top to bottom: what a model makes of sentences, what that costs, and the way back.
 
-An objective maps beliefs and truth to a value and the adjoints of all potentials. A new one is a function here and an
-entry in ``OBJECTIVES``.
+An objective maps what was inferred, and which arcs are right, to a value and the adjoints of all potentials. A new one
+is a function here and an entry in ``OBJECTIVES``.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,18 +13,12 @@ from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.objectives.losses import annealed_risk_of_arcs, cost_of_score, l2_of_arcs, log_loss_of_arcs
 from treebp.parsing.arcs import Batch
 from treebp.parsing.model import Circuit, TreeModel
+from treebp.parsing.scorer import Scored
 
 Adjoints = Mapping[str, FloatArray]
 
 
-class Gold(NamedTuple):
-    """What is right: which arcs and, when asked for, which parts of each kind, with arcs as "arc"."""
-
-    arcs: BoolArray
-    parts: Callable[[], Mapping[str, BoolArray]]
-
-
-Objective = Callable[[Circuit, Gold, float], tuple[float, Adjoints]]
+Objective = Callable[[Circuit, BoolArray, float], tuple[float, Adjoints]]
 
 
 class Examples(NamedTuple):
@@ -40,15 +34,15 @@ class Examples(NamedTuple):
 
 
 def loss_and_gradient(
-    model: TreeModel, examples: Examples, objective: str, temperature: float = 1.0
+    model: TreeModel, examples: Examples, objective: str, temperature: float = 1.0, scored: Scored | None = None
 ) -> tuple[float, Any]:
     """The sum of an objective over some sentences, and its gradient by the weights, as their learner takes it.
 
-    A scorer that learns labels minimises their negative log-likelihood, on right arcs, besides.
+    A scorer that learns labels minimises their negative log-likelihood, on right arcs, besides. Where scores are known
+    already, the model's scorer is not asked.
     """
-    circuit = model(examples.batch, gradient=objective != "cll")  # (A) to (D)
-    gold = Gold(examples.gold, lambda: model.parts_on(circuit.tuples, examples.gold))
-    value, adjoints = OBJECTIVES[objective](circuit, gold, temperature)  # (E)
+    circuit = model(examples.batch, gradient=objective != "cll", scored=scored)  # (A) to (D)
+    value, adjoints = OBJECTIVES[objective](circuit, examples.gold, temperature)  # (E)
     if circuit.labels is not None and examples.heads is not None and examples.labels is not None:
         of_labels, adjoint = label_loss(circuit.labels.scores(examples.heads), examples.labels)
         value, adjoints = value + of_labels, {**adjoints, "label": adjoint}
@@ -66,32 +60,32 @@ def label_loss(scores: FloatArray, labels: IntArray) -> tuple[float, FloatArray]
     return float((np.log(sums) - shifted[rows, labels]).sum()), gradient
 
 
-def likelihood(circuit: Circuit, gold: Gold, temperature: float) -> tuple[float, Adjoints]:
+def likelihood(circuit: Circuit, gold: BoolArray, temperature: float) -> tuple[float, Adjoints]:
     """Negative log-likelihood of the right trees, all of whose arcs must be candidates.
 
     With belief propagation, the surrogate that takes Bethe's approximation for the log-partition, and the beliefs of
     arcs and parts for its gradient.
     """
-    right = gold.parts()
-    score = sum(float(circuit.potentials[name][on].sum()) for name, on in right.items())
+    right = circuit.problem.parts_on(gold)
+    score = sum(float(circuit.problem.potentials[name][on].sum()) for name, on in right.items())
     return cost_of_score(score, circuit.inferred.log_partition(), right, circuit.inferred.expectations())
 
 
-def l2(circuit: Circuit, gold: Gold, temperature: float) -> tuple[float, Adjoints]:
+def l2(circuit: Circuit, gold: BoolArray, temperature: float) -> tuple[float, Adjoints]:
     """Squared distance of beliefs and truth, eq. (11)."""
-    value, adjoint = l2_of_arcs(circuit.inferred.beliefs, gold.arcs)
+    value, adjoint = l2_of_arcs(circuit.inferred.beliefs, gold)
     return value, circuit.inferred.backprop(adjoint)
 
 
-def annealed_risk(circuit: Circuit, gold: Gold, temperature: float) -> tuple[float, Adjoints]:
+def annealed_risk(circuit: Circuit, gold: BoolArray, temperature: float) -> tuple[float, Adjoints]:
     """Expected number of wrong heads of a random decoder, eqs. (9) and (10)."""
-    value, adjoint = annealed_risk_of_arcs(circuit.inferred.beliefs, gold.arcs, circuit.trees, temperature)
+    value, adjoint = annealed_risk_of_arcs(circuit.inferred.beliefs, gold, circuit.problem.trees, temperature)
     return value, circuit.inferred.backprop(adjoint)
 
 
-def head_likelihood(circuit: Circuit, gold: Gold, temperature: float) -> tuple[float, Adjoints]:
+def head_likelihood(circuit: Circuit, gold: BoolArray, temperature: float) -> tuple[float, Adjoints]:
     """Negative log of the belief in each right arc: where a belief is all but zero, L2 has no gradient, this has."""
-    value, adjoint = log_loss_of_arcs(circuit.inferred.beliefs, gold.arcs)
+    value, adjoint = log_loss_of_arcs(circuit.inferred.beliefs, gold)
     return value, circuit.inferred.backprop(adjoint)
 
 

@@ -41,9 +41,9 @@ class Development:
 
     def _labelled_trees(self, number: int) -> list[tuple[list[int], list[str]]]:
         """The heads and labels that a batch's words get."""
-        model, labels, batch = self._model, self._labels, self._batches[number]
-        circuit = model(batch)
-        trees = decode(self._decoder, model, batch, circuit)
+        model, labels = self._model, self._labels
+        circuit = model(self._batches[number])
+        trees = decode(self._decoder, model.inference, circuit)
         found = label_trees(labels, self._tokens[number], trees, circuit.labels)
         return [
             (heads.tolist(), [labels.labels[label] for label in chosen])

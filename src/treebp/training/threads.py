@@ -1,33 +1,18 @@
 """The circuit on several threads: a network scores a batch, and each thread infers the beliefs of some sentences."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from treebp._types import FloatArray
-from treebp.parsing.arcs import Batch
 from treebp.parsing.model import TreeModel
-from treebp.parsing.parts.part import Part, Tuples
 from treebp.parsing.scorer import ARC, Scored
 from treebp.training.circuit import label_loss, loss_and_gradient
 from treebp.training.learner import Example, together
 
 _WORDS = 250  # at least, for each thread: what Python does for each, only one at a time can do
-
-
-@dataclass(frozen=True)
-class _Given:
-    """A scorer whose potentials are known already, and whose gradient is theirs."""
-
-    parts: Sequence[Part]
-    potentials: dict[str, FloatArray]
-
-    def __call__(self, batch: Batch, tuples: Mapping[str, Tuples]) -> Scored:
-        return Scored(self.potentials, lambda adjoints: adjoints)
 
 
 def loss_and_gradient_on_threads(
@@ -45,8 +30,8 @@ def loss_and_gradient_on_threads(
     def piece(ends: tuple[int, int]) -> tuple[float, Any]:
         begin, end = ends
         known = {name: values[first[name][begin] : first[name][end]] for name, values in scores.potentials.items()}
-        own = replace(model, scorer=_Given(model.scorer.parts, known))  # type: ignore[arg-type]
-        return loss_and_gradient(own, together(examples[begin:end]), objective, temperature)
+        by_scores = Scored(known, lambda adjoints: adjoints)
+        return loss_and_gradient(model, together(examples[begin:end]), objective, temperature, by_scores)
 
     cuts = np.unique(np.linspace(0, len(examples), 1 + threads).astype(int)).tolist()
     with ThreadPoolExecutor(threads) as pool:
