@@ -75,3 +75,39 @@ def test_two_processes_share_the_batches_of_one_training(folder: Path) -> None:
     assert one.keys() == two.keys()
     for name, array in one.items():
         assert np.allclose(array, two[name], atol=2e-4), name
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for threads")
+def test_no_thread_of_a_process_group_is_left_for_the_exit() -> None:
+    """One that still runs when Python ends may abort the whole launch, after all is done."""
+    code = """
+import os
+from pathlib import Path
+
+from treebp.training.workers import assist
+
+os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="0", RANK="0", WORLD_SIZE="1", TORCHELASTIC_RUN_ID="test")
+
+
+def threads():
+    return [task.joinpath("comm").read_text().strip() for task in Path("/proc/self/task").iterdir()]
+
+
+from torch import distributed
+
+destroy = distributed.destroy_process_group
+
+
+def noticed():
+    import torch._dynamo  # as AdamW does
+
+    assert any("gloo" in name for name in threads())
+    destroy()
+
+
+distributed.destroy_process_group = noticed
+assist("cpu", 1)  # it dismisses itself at once
+assert not any("gloo" in name for name in threads())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr

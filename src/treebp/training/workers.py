@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 import torch
+import torch.distributed.nn  # imported later, as optimisers do, it would keep the group, whose threads abort at exit
 from torch import distributed
 from torch.nn.utils import parameters_to_vector
 
