@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from treebp._checks import float_array, read_only
-from treebp._types import BoolArray, FloatArray, IntArray
+from treebp._types import FloatArray, IntArray
+from treebp.bp.bethe import bethe_log_partition
 from treebp.bp.factor_graph import CompiledGraph
 from treebp.bp.factor_handle import Factor
 from treebp.bp.groups.odds import log_probabilities
 from treebp.bp.groups.protocol import Sums
 from treebp.bp.outcome import Outcome, to_logs
 from treebp.bp.variables import Variable
-from treebp.kernels.ratios import first_nan, gather_ratios, probabilities
-from treebp.kernels.variables import add_log_probabilities, log_agreement
+from treebp.kernels.ratios import first_nan, probabilities
 
 _Owners = Mapping[Variable, ArrayLike] | Mapping[Factor, ArrayLike] | Mapping[Variable | Factor, ArrayLike]
 
@@ -77,13 +77,12 @@ class Beliefs:
         """Of each slot: of ON, or of a state."""
         on = np.empty_like(totals)
         probabilities(totals, on)
+        if self._graph.binary:
+            return on
+        first, widths = self._graph.first_slot[:-1], np.diff(self._graph.first_slot)
         with np.errstate(over="ignore", invalid="ignore"):
-            if not self._graph.binary:
-                first = self._graph.first_slot[:-1]
-                widths = np.diff(self._graph.first_slot)
-                states = np.exp(totals - np.repeat(np.logaddexp.reduceat(totals, first), widths)) if len(first) else on
-                on = np.where(np.repeat(self._graph.states == 2, widths), on, states)
-        return np.asarray(on)
+            states = np.exp(totals - np.repeat(np.logaddexp.reduceat(totals, first), widths))
+        return np.where(np.repeat(self._graph.states == 2, widths), on, states)
 
     @property
     def graph(self) -> CompiledGraph:
@@ -205,59 +204,8 @@ class Beliefs:
     @cached_property
     def log_partition(self) -> float:
         """Bethe approximation of the log-partition; exact under the same conditions as the beliefs."""
-        graph, outcome = self._graph, self._outcome
-        total = 0.0
-        # Messages to variables as log-probabilities; those in ratios count with 1 for OFF, here and in their groups.
-        off, on = np.zeros(graph.slot_count), np.zeros(graph.slot_count)
-        for group, sender in enumerate(outcome.senders):
-            outgoing, slots = outcome.outgoing[group], graph.slots[group]
-            total += self._possible(group)
-            if sender.in_ratios:
-                logs = np.empty(graph.slot_count)
-                gather_ratios(slots, outgoing, sender.strongest, np.empty(graph.slot_count), logs)
-                on += logs
-                continue
-            if graph.binary:
-                add_log_probabilities(slots, outgoing, off, on)
-                total -= self._agreeing(group, log_agreement(self._incoming[group], outgoing))
-                continue
-            binary = self._binary_slots[slots]
-            add_log_probabilities(slots[binary], outgoing[binary], off, on)
-            np.add.at(on, slots[~binary], outgoing[~binary])
-            total -= self._edge_partitions(group, binary)
-        with np.errstate(invalid="ignore"):
-            of_variables = np.logaddexp(off, on)
-        if graph.binary:
-            return total + float(of_variables.sum())
-        first = graph.first_slot[:-1]
-        of_states = np.logaddexp.reduceat(on, first) if len(first) else np.zeros(0)
-        return total + float(np.where(graph.states == 2, of_variables[first], of_states).sum())
-
-    @cached_property
-    def _binary_slots(self) -> BoolArray:
-        return np.repeat(self._graph.states == 2, np.diff(self._graph.first_slot))
-
-    def _edge_partitions(self, group: int, binary: BoolArray) -> float:
-        """The sum over a group's edges of the log-partition of both messages, all as probabilities."""
-        incoming, outgoing = self._incoming[group], self._outcome.outgoing[group]
-        joint = log_probabilities(incoming[binary]) + log_probabilities(outgoing[binary])
-        totals = np.logaddexp(joint[:, 0], joint[:, 1])
-        if not binary.all():
-            first, last = self._graph.first_edge[group : group + 2].tolist()
-            edges = np.arange(first, last)[self._graph.edges.states[first:last] != 2]
-            begin = self._graph.edges.first_entry[edges] - self._graph.ranges[group].start
-            both = np.where(binary, 0.0, incoming + outgoing)
-            sums = [
-                np.logaddexp.reduce(both[at : at + int(states)])
-                for at, states in zip(begin, self._graph.edges.states[edges], strict=True)
-            ]
-            totals = np.concatenate([totals, sums])
-        return self._agreeing(group, float(totals.sum()))
-
-    def _agreeing(self, group: int, log_agreement: float) -> float:
-        if log_agreement == -np.inf:
-            raise ValueError(f"{self._graph.factor_name(group, 0)}: the other factors leave it no joint state")
-        return log_agreement
+        of_groups = [self._possible(group) for group in range(len(self._graph.groups))]
+        return bethe_log_partition(self._outcome, self._incoming, of_groups)
 
     def _possible(self, group: int) -> float:
         """The log-partitions of a group's factors; ValueError if one of them is left without a joint state."""
@@ -324,7 +272,7 @@ class Beliefs:
             of_slots *= self._off
         else:
             widths = np.diff(self._graph.first_slot)
-            expected = np.add.reduceat(of_slots, self._graph.first_slot[:-1]) if len(widths) else of_slots
+            expected = np.add.reduceat(of_slots, self._graph.first_slot[:-1])
             binary = np.repeat(self._graph.states == 2, widths)
             of_slots = np.where(binary, of_slots * self._off, of_slots - self._slots * np.repeat(expected, widths))
         graph = self._graph
