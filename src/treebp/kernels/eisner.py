@@ -21,12 +21,12 @@ import numpy as np
 
 from treebp._types import FloatArray, IntArray
 from treebp.kernels._jit import inlined, kernel, summing_kernel
+from treebp.kernels.intrinsics import FAINT
 
 Index: TypeAlias = int | np.uint64
 CHARTS = 9
 RIGHT, LEFT, ARC_RIGHT, ARC_LEFT, PAIR, OUT_PAIR, OUT_RIGHT, OUT_LEFT, OUT_ARC = range(CHARTS)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
-_FAINTEST = 1e-290  # what is smaller may have lost digits to underflow
 LONGEST = 300  # of more positions there may be too many trees to count: these are rescaled at once
 
 
@@ -111,13 +111,13 @@ def scaled_inside(weights: FloatArray, size: int, single_root: bool, charts: Flo
         partition = _partition_until(weights, j, single_root, charts)
         if j == _ZERO or (partition == 0.0 and j < last):  # no tree ends here; the next one counts for both
             continue
-        if not _FAINTEST < partition < 1.0 / _FAINTEST:
+        if not FAINT < partition < 1.0 / FAINT:
             return math.nan
         scale = 1.0 / partition
         tops[j] += math.log(partition)
         for head in range(end):
             weight = weights[head, j]
-            if weight > _FAINTEST and weight * scale <= _FAINTEST:
+            if weight > FAINT and weight * scale <= FAINT:
                 return math.nan
             weights[head, j] = weight * scale
         for i in range(first, j):  # each of these has one arc into j

@@ -19,6 +19,9 @@ from treebp.kernels._jit import inlined
 FARTHEST = 700.0
 """The largest argument, of either sign, of ``exp``."""
 
+FAINT = 1e-290
+"""What is smaller may have lost digits to underflow."""
+
 _ROUNDER = 6755399441055744.0  # 1.5 * 2^52: adding it leaves the nearest integer in the lowest bits
 _PER_OCTAVE, _OCTAVE, _OCTAVE_REST = 1.4426950408889634, 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _HALF_UP = 0x3FE6A09E667F3BCD  # the bits of the square root of one half

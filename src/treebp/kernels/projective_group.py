@@ -13,12 +13,12 @@ import numpy as np
 from treebp._types import AnyArray, FloatArray, IntArray
 from treebp.kernels import eisner
 from treebp.kernels._jit import inlined, kernel
+from treebp.kernels.intrinsics import FAINT
 from treebp.kernels.ratios import divide, first_nan, gather_ratios, send_pairs, totals
 from treebp.kernels.tree_group import TreeArcs, TreeSums, send_trees, weigh_trees
 
 CHARTS = eisner.CHARTS
-_FAINTEST = -600.0  # products of weights above e to this do not underflow
-_FAINT = 1e-290  # what is smaller may have lost digits to underflow
+_SAFE = -600.0  # products of weights above e to this do not underflow
 _LARGEST = 1e250
 _LARGEST_ITEM = 1e150  # times a change of 1e100, this does not overflow
 
@@ -39,7 +39,7 @@ def projective_gains(arcs: TreeArcs, single_root: bool, kept: bool, sums: TreeSu
         partition = eisner.inside(weights, size, single_root, charts) if size <= eisner.LONGEST else math.nan
         if 0.0 < partition < _LARGEST:
             eisner.outside(weights, size, single_root, charts, gains)
-            if sums.lightest[t] >= _FAINTEST or _none_faint(weights, gains, size):
+            if sums.lightest[t] >= _SAFE or _none_faint(weights, gains, size):
                 _settle(sums, t, size, gains, partition)
                 left -= 1
     return left
@@ -102,7 +102,7 @@ def _none_faint(weights: FloatArray, gains: FloatArray, size: int) -> bool:
         completion += math.log(total)
     if completion > 0.0:
         return False
-    faint = max(math.exp(completion), _FAINT)
+    faint = max(math.exp(completion), FAINT)
     for head in range(size):
         for modifier in range(1, size):
             if weights[head, modifier] > 0.0 and not gains[head, modifier] > faint:
@@ -124,7 +124,7 @@ def _all_heavy(weights: FloatArray, gains: FloatArray, size: int, single_root: b
     for head in range(size):
         for modifier in range(1, size):
             weight, gain = weights[head, modifier], gains[head, modifier]
-            if weight > 0.0 and not (gain > _FAINT and weight * gain > lost):
+            if weight > 0.0 and not (gain > FAINT and weight * gain > lost):
                 if gain > 0.0:
                     return False
                 light = True

@@ -14,10 +14,9 @@ import numpy as np
 
 from treebp._types import BoolArray, FloatArray, IntArray
 from treebp.kernels._jit import inlined, kernel
-from treebp.kernels.intrinsics import exp, log
+from treebp.kernels.intrinsics import FAINT, exp, log
 
 _LIGHTEST = -690.0  # the log of the smallest weight beside the largest one of its modifier
-_FAINT = 1e-290  # what is smaller may have lost digits to underflow
 
 
 class TreeArcs(NamedTuple):
@@ -186,7 +185,7 @@ def _messages(
         for a in range(end - 1, begin - 1, -1):
             off[a] += running
             running += marginals[a]
-            if off[a] < _FAINT and possible > (1 if outgoing[a] > 0.0 and weights[heads[a], m] > 0.0 else 0):
+            if off[a] < FAINT and possible > (1 if outgoing[a] > 0.0 and weights[heads[a], m] > 0.0 else 0):
                 return False
     for a in range(np.uint64(len(off))):
         on = outgoing[a]
