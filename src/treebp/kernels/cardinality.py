@@ -4,13 +4,11 @@ Factor f has the rows ``first[f]`` to ``first[f + 1] - 1`` of (variables, 2) arr
 sums that are kept, from ``first[f] + f`` on.
 """
 
-import math
-
 import numpy as np
 
 from treebp._types import FloatArray, IntArray
 from treebp.kernels._jit import kernel
-from treebp.kernels.log_sums import log_add
+from treebp.kernels.log_sums import log_add, share
 
 
 @kernel
@@ -48,11 +46,6 @@ def count_messages(
 
 
 @kernel
-def _share(term: float, total: float) -> float:
-    return math.exp(term - total) if total > -np.inf else 0.0
-
-
-@kernel
 def count_messages_backward(
     first: IntArray,
     incoming: FloatArray,
@@ -71,21 +64,21 @@ def count_messages_backward(
             for on in range(2):
                 for count in range(limit - on):
                     term = before[i + f, count] + after[i + f + 1, count + on]
-                    part = adjoint_outgoing[i, on] * _share(term, outgoing[i, on])
+                    part = adjoint_outgoing[i, on] * share(term - outgoing[i, on])
                     adjoint_before[i + f, count] += part
                     adjoint_after[i + f + 1, count + on] += part
         for i in range(begin, end):
             for on in range(2):
                 for count in range(limit - on):
                     term = after[i + f + 1, count + on] + incoming[i, on]
-                    part = adjoint_after[i + f, count] * _share(term, after[i + f, count])
+                    part = adjoint_after[i + f, count] * share(term - after[i + f, count])
                     adjoint_after[i + f + 1, count + on] += part
                     adjoint_incoming[i, on] += part
         for i in range(end - 1, begin - 1, -1):
             for on in range(2):
                 for count in range(limit - on):
                     term = before[i + f, count] + incoming[i, on]
-                    part = adjoint_before[i + f + 1, count + on] * _share(term, before[i + f + 1, count + on])
+                    part = adjoint_before[i + f + 1, count + on] * share(term - before[i + f + 1, count + on])
                     adjoint_before[i + f, count] += part
                     adjoint_incoming[i, on] += part
     return adjoint_incoming

@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from treebp._types import FloatArray, IntArray
-from treebp.kernels._jit import inlined, kernel
-from treebp.kernels.intrinsics import FARTHEST, exp, log
+from treebp.kernels._jit import kernel
+from treebp.kernels.intrinsics import exp, log
+from treebp.kernels.log_sums import share
 
 
 class ChainLayout(NamedTuple):
@@ -27,12 +28,6 @@ class ChainLayout(NamedTuple):
     first: IntArray
     start: IntArray
     into: IntArray
-
-
-@inlined
-def _share(difference: float) -> float:
-    """e^x for x up to about zero, which is zero for -inf and NaN."""
-    return exp(difference) if difference > -FARTHEST else 0.0
 
 
 @kernel
@@ -148,7 +143,7 @@ def chain_sums_backward(
                 base, total = before[other] + incoming[other], 0.0
                 for state in range(start[i], start[i + 1]):
                     if of_before[state] != 0.0:
-                        part = of_before[state] * _share(base + transitions[place] - before[state])
+                        part = of_before[state] * share(base + transitions[place] - before[state])
                         of_transitions[place] += part
                         total += part
                     place += 1
@@ -162,7 +157,7 @@ def chain_sums_backward(
                 place = into[i + 1] + (state - start[i]) * states
                 for other in range(start[i + 1], start[i + 2]):
                     term = after[other] + incoming[other] + transitions[place]
-                    part = of_after[state] * _share(term - after[state])
+                    part = of_after[state] * share(term - after[state])
                     of_after[other] += part
                     of_incoming[other] += part
                     of_transitions[place] += part

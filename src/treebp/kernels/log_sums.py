@@ -5,7 +5,14 @@ import math
 import numpy as np
 
 from treebp._types import FloatArray
-from treebp.kernels._jit import kernel
+from treebp.kernels._jit import inlined, kernel
+from treebp.kernels.intrinsics import FARTHEST, exp
+
+
+@inlined
+def share(difference: float) -> float:
+    """How much of a sum a number is, given the difference of their logarithms; nothing if that is -inf or NaN."""
+    return exp(difference) if difference > -FARTHEST else 0.0
 
 
 @kernel

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from treebp._types import FloatArray, IntArray
-from treebp.kernels._jit import inlined, kernel
-from treebp.kernels.intrinsics import FARTHEST, exp, log, softplus
+from treebp.kernels._jit import kernel
+from treebp.kernels.intrinsics import exp, log, softplus
+from treebp.kernels.log_sums import share
 
 
 class SuccessionArrays(NamedTuple):
@@ -42,12 +43,6 @@ class _Nodes(NamedTuple):
     until: IntArray
     scores: FloatArray
     terms: FloatArray
-
-
-@inlined
-def _share(difference: float) -> float:
-    """e^x for x up to about zero, which is zero for -inf and NaN."""
-    return exp(difference) if difference > -FARTHEST else 0.0
 
 
 @kernel
@@ -225,12 +220,12 @@ def _skip_backward(
                     shares, least = 0.0, math.inf
                 if adjoint[v] != 0.0:
                     if without[v] < least:
-                        shares = shares * _share(without[v] - least) + adjoint[v]
+                        shares = shares * share(without[v] - least) + adjoint[v]
                         least = without[v]
                     else:
-                        shares += adjoint[v] * _share(least - without[v])
+                        shares += adjoint[v] * share(least - without[v])
             if shares != 0.0:
-                part = -shares * _share(start + scores[i, j] + weights[j] + after[j] - least)
+                part = -shares * share(start + scores[i, j] + weights[j] + after[j] - least)
                 of_pairs[i, j] += part
                 of_before[i] += part
                 of_weights[i] += part
@@ -253,14 +248,14 @@ def _run_backward(
     for j in range(last, 0, -1):
         if of_before[j] != 0.0 and before[j] > -math.inf:
             for i in range(since[j], j):
-                part = of_before[j] * _share(before[i] + weights[i] + scores[i, j] - before[j])
+                part = of_before[j] * share(before[i] + weights[i] + scores[i, j] - before[j])
                 of_pairs[i, j] += part
                 of_before[i] += part
                 of_weights[i] += part
     for i in range(last):
         if of_after[i] != 0.0 and after[i] > -math.inf:
             for j in range(i + 1, until[i] + 1):
-                part = of_after[i] * _share(scores[i, j] + weights[j] + after[j] - after[i])
+                part = of_after[i] * share(scores[i, j] + weights[j] + after[j] - after[i])
                 of_pairs[i, j] += part
                 of_after[j] += part
                 of_weights[j] += part
@@ -294,7 +289,7 @@ def succession_sums(
         for i in range(last):
             for j in range(i + 1, nodes.until[i] + 1):
                 joint = before[i] + nodes.weights[i] + nodes.scores[i, j] + nodes.weights[j] + after[j]
-                of_pairs[i, j] = _share(joint - total) if total > -math.inf else math.nan
+                of_pairs[i, j] = share(joint - total) if total > -math.inf else math.nan
         begin, end = sequences.first_score[s], sequences.first_score[s + 1]
         expectations[begin:end] = 0.0
         _add_pairs(of_pairs, last, expectations, begin)
