@@ -38,9 +38,9 @@ class RowSender:
         self._states, self._answer, self._first, self._potentials = states, answer, first, potentials
         self._begin = np.cumsum(states) - states  # where each row begins
         binary, widths = states == 2, np.where(states == 2, 1, states)
-        self._off = self._begin[binary]  # where the rows of binary variables begin,
+        self._off = self._begin[binary]  # where binary variables have their two states,
         self._on = self._off + 1
-        self._odds = (np.cumsum(widths) - widths)[binary]  # and where their messages are
+        self._odds = (np.cumsum(widths) - widths)[binary]  # and where their one message
         self._many = np.flatnonzero(np.repeat(~binary, states))  # everything else has a message for each state
         self._of_many = np.flatnonzero(np.repeat(~binary, widths))
 
