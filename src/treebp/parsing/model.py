@@ -75,8 +75,8 @@ class Problem(NamedTuple):
         return {ARC: arcs, **{part.name: part.on(self.tuples[part.name], arcs) for part in self.parts}}
 
     @property
-    def alone(self) -> list["Problem"]:
-        """Each sentence by itself."""
+    def by_sentence(self) -> list["Problem"]:
+        """The problem of each sentence alone."""
         first = {ARC: self.batch.first, **{name: own.first for name, own in self.tuples.items()}}
         projective, single_root = self.trees.projective, self.trees.single_root
         found = []
@@ -165,7 +165,7 @@ class TreeModel:
 def infer(inference: Inference, problem: Problem, *, gradient: bool) -> Inferred:
     """Beliefs that follow from potentials; NaN for sentences whose arcs make no tree."""
     if inference.one_by_one and len(problem.batch.sizes) > 1:
-        return _joined(problem, [infer(inference, one, gradient=gradient) for one in problem.alone])
+        return _joined(problem, [infer(inference, one, gradient=gradient) for one in problem.by_sentence])
     if not problem.has_parts:
         return _first_order(problem, gradient=gradient)
     if inference.exact:
